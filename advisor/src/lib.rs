@@ -1,0 +1,8 @@
+//! From a report and a configuration to an order of ciphers, and from there to a file, safely.
+//!
+//! `syntax → resolver → Effective`, joined with the engine's `Report` in `recommendation`, then
+//! `plan → apply`. The library prints nothing; `output` makes text, the binary prints it.
+
+pub mod files;
+pub mod plan;
+pub mod resolver;

@@ -1,0 +1,3 @@
+//! The `advisor` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The faces and the model they share.

@@ -1,0 +1,9 @@
+//! What the processor can do, and who it says it is.
+//!
+//! `features` is plain data, `detected` is the proof that a feature is really there.
+
+mod detected;
+mod features;
+
+pub use detected::Detected;
+pub use features::{Feature, Features};

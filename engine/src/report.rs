@@ -1,0 +1,229 @@
+//! What was found: plain serialisable data. Everything downstream works on a [`Report`], also on one
+//! read from a file of another host.
+//!
+//! The field names are the JSON contract; within a schema number keys are only ever added. Units are
+//! in the names: `gb` = 1e9 bytes, `mb` = 1e6, `gib` = 2^30.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The schema every report and every JSON document of this program follows.
+pub const SCHEMA: &str = "cipher-advisor/1";
+
+/// Everything measured and detected on one host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The machine and how busy it was.
+    pub host: Host,
+    /// The processor.
+    pub cpu: Cpu,
+    /// The SSH programs and the library they use.
+    pub openssh: OpenSsh,
+    /// Speeds of packets sealed and opened in this process.
+    #[serde(default)]
+    pub measurements: Vec<Measurement>,
+    /// Cells of the table that hold a reason in place of a number.
+    #[serde(default)]
+    pub unavailable: Vec<UnavailableCell>,
+    /// Speeds of real transfers.
+    #[serde(default)]
+    pub transfers: Vec<Transfer>,
+    /// What makes the numbers less trustworthy, each with advice.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// The machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Host name.
+    pub name: String,
+    /// Operating system with its version, as the system names itself.
+    pub os: String,
+    /// Kernel version.
+    pub kernel: String,
+    /// Architecture (`x86_64`, `aarch64`, …).
+    pub architecture: String,
+    /// Logical processors.
+    pub processors: usize,
+    /// Hypervisor, where one shows itself (`KVM`, `Hyper-V`, …).
+    pub hypervisor: Option<String>,
+    /// One-minute load average when measuring began.
+    pub load: Option<f64>,
+    /// Share of processor time taken by the hypervisor for others while measuring, in percent.
+    pub steal_percent: Option<f64>,
+    /// Frequency governor (`performance`, `powersave`, …).
+    pub governor: Option<String>,
+    /// When measuring began, in seconds since 1970-01-01 UTC.
+    #[serde(default)]
+    pub measured_at: u64,
+}
+
+/// Whether an instruction set can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FeatureState {
+    /// Usable.
+    Present,
+    /// The processor or the hypervisor does not offer it.
+    Absent,
+    /// Offered, but the operating system does not support it or the user has hidden it.
+    Disabled,
+}
+
+/// The processor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Brand string.
+    pub brand: String,
+    /// Vendor string.
+    pub vendor: String,
+    /// Family, model and stepping as the processor reports them, for people only: nothing is decided by them.
+    pub model: String,
+    /// Microcode revision, where readable.
+    pub microcode: Option<String>,
+    /// Every instruction set of this architecture that matters to ciphers, by [`Feature::name`](crate::cpu::Feature::name).
+    pub features: BTreeMap<String, FeatureState>,
+}
+
+/// The SSH programs found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenSsh {
+    /// The `ssh` client, if any.
+    pub client: Option<Program>,
+    /// The `sshd` server, if any.
+    pub server: Option<Program>,
+    /// The cryptographic library they use, if found.
+    pub libcrypto: Option<Library>,
+}
+
+/// An installed program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its path.
+    pub path: String,
+    /// The version it prints (`OpenSSH_9.2p1 Debian-2+deb12u10`).
+    pub version: String,
+    /// Ciphers it was compiled with, as it lists them (`ssh -Q cipher`); empty where it cannot be asked.
+    #[serde(default)]
+    pub ciphers: Vec<String>,
+    /// MACs it was compiled with (`ssh -Q mac`).
+    #[serde(default)]
+    pub macs: Vec<String>,
+}
+
+/// A cryptographic library.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Library {
+    /// The name it was loaded by (`libcrypto.so.3`).
+    pub name: String,
+    /// The version it gives (`OpenSSL 3.0.19 27 Jan 2026`).
+    pub version: String,
+}
+
+/// Who did the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProviderName {
+    /// What the installed OpenSSH would run.
+    OpenSsh,
+    /// Our kernels.
+    Native,
+    /// The RustCrypto crates.
+    RustCrypto,
+    /// The system's libcrypto throughout.
+    Libcrypto,
+}
+
+impl ProviderName {
+    /// The name in JSON and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenSsh => "openssh",
+            Self::Native => "native",
+            Self::RustCrypto => "rustcrypto",
+            Self::Libcrypto => "libcrypto",
+        }
+    }
+}
+
+impl fmt::Display for ProviderName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What was done to the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Encrypted and authenticated.
+    Seal,
+    /// Checked and decrypted.
+    Open,
+}
+
+/// The speed of one cipher, provider, direction and packet size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The cipher's name.
+    pub cipher: String,
+    /// The MAC's name; `None` for an AEAD.
+    pub mac: Option<String>,
+    /// Who did the work.
+    pub provider: ProviderName,
+    /// What was done.
+    pub direction: Direction,
+    /// Packet size in bytes, without length field and tag.
+    pub bytes: usize,
+    /// The kernel rows or the library that did the work.
+    pub kernel: String,
+    /// Median speed.
+    pub gb_per_s: f64,
+    /// 95 % confidence interval of the median.
+    pub ci95: [f64; 2],
+    /// Core clock cycles per byte, where the clock could be measured.
+    pub cycles_per_byte: Option<f64>,
+    /// Rounds this cell got. Fewer than three are marked wherever the number is shown.
+    pub rounds: usize,
+    /// Whether several packets were worked on at once.
+    pub batched: bool,
+}
+
+/// A cell without a number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnavailableCell {
+    /// The cipher's name.
+    pub cipher: String,
+    /// The MAC's name; `None` for an AEAD.
+    pub mac: Option<String>,
+    /// Who did not do the work.
+    pub provider: ProviderName,
+    /// Why.
+    pub reason: String,
+}
+
+/// The speed of one cipher over a real connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// `openssh` or `dropbear`.
+    pub implementation: String,
+    /// The cipher's name.
+    pub cipher: String,
+    /// The MAC's name; `None` for an AEAD.
+    pub mac: Option<String>,
+    /// `up` (client sends) or `down`.
+    pub direction: String,
+    /// Median wall-clock speed.
+    pub mb_per_s: f64,
+    /// 95 % confidence interval of the median.
+    pub ci95: [f64; 2],
+    /// User and system seconds of the client per GiB.
+    pub client_cpu_s_per_gib: [f64; 2],
+    /// User and system seconds of the server per GiB.
+    pub server_cpu_s_per_gib: [f64; 2],
+}

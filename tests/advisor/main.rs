@@ -1,0 +1,1 @@
+//! The advisor against the real `ssh` and `sshd`.

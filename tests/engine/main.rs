@@ -1,0 +1,1 @@
+//! The engine against vectors, other implementations, and every instruction-set row.
