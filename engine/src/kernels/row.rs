@@ -121,6 +121,12 @@ impl<P: Primitive> Kernel<P> {
             .map(Self)
     }
 
+    /// The row of that name, unless there is none or this processor cannot run it.
+    #[must_use]
+    pub fn named(detected: Detected, name: &str) -> Option<Self> {
+        Self::usable(detected).find(|kernel| kernel.name() == name)
+    }
+
     /// The row's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -231,5 +237,14 @@ mod tests {
         }
         assert!(rows >= 1);
         assert_eq!(choose::<Doubling>(Features::NONE).name, "portable");
+    }
+
+    #[test]
+    fn a_row_is_given_by_name_only_where_it_can_run() {
+        let all = Detected::new(Features::NONE);
+        let named = |detected, name| Kernel::<Doubling>::named(detected, name).map(Kernel::name);
+        assert_eq!(named(all, "portable"), Some("portable"));
+        assert_eq!(named(all, "nonesuch"), None);
+        assert_eq!(named(all.without(Features::ALL), "avx2"), None);
     }
 }
