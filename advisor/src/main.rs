@@ -1,3 +1,4 @@
 //! The `advisor` command.
+#![forbid(unsafe_code)]
 
 fn main() {}

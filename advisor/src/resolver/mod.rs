@@ -2,6 +2,7 @@
 //!
 //! First value wins; Include, Host, Match; `+ - ^` lists; dialect by version. The oracle is the real
 //! program (`ssh -G`, `sshd -T`), and a differential test holds this room to it.
+#![forbid(unsafe_code)]
 
 mod effective;
 

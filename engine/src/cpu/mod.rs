@@ -1,6 +1,7 @@
 //! What the processor can do, and who it says it is.
 //!
 //! `features` is plain data, `detected` is the proof that a feature is really there.
+#![forbid(unsafe_code)]
 
 mod detected;
 mod features;

@@ -9,6 +9,7 @@
 //! ```text
 //! packet_length (4) ‖ padding_length (1) ‖ payload ‖ padding ‖ room for the tag
 //! ```
+#![forbid(unsafe_code)]
 
 mod parts;
 
