@@ -7,6 +7,7 @@
 pub mod algorithm;
 pub mod cpu;
 pub mod host;
+pub mod installed;
 pub mod kernels;
 pub mod packet;
 pub mod providers;

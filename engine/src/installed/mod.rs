@@ -1,0 +1,7 @@
+//! What is on this machine: the installed SSH programs, their versions, and the library they use.
+//!
+//! Facts only. No opinion about them belongs here, and no configuration file is read. Programs run
+//! through [`Commands`](crate::host::Commands), so a test can pretend any machine.
+#![forbid(unsafe_code)]
+
+pub mod releases;
