@@ -3,9 +3,15 @@
 //! Paths are those the target host would use (`/etc/ssh/sshd_config`), also where the tree lies under
 //! `--root`. Every step that changes something is one call, so that a test can make each fail in turn.
 
+mod sys;
+mod system;
+
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+pub use system::SystemFiles;
 
 /// What a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +71,7 @@ pub trait Files: Send + Sync {
     /// The system's; also when a link leads round in circles.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// The names in a directory, sorted by bytes.
+    /// The entries of a directory, each as `directory` joined with its name, sorted by bytes.
     ///
     /// # Errors
     /// The system's.
@@ -80,3 +86,84 @@ pub trait Files: Send + Sync {
     /// The directory that stands for `/` (`/` itself, or `--root DIR`).
     fn root(&self) -> &Path;
 }
+
+/// Changing a tree of files: one call a step. Paths are [`canonical`](Files::canonical) ones: what a link
+/// leads to is the caller's question, not answered anew at every step.
+pub trait Changes: Files {
+    /// Makes a new empty file that only its owner may read and write. Never opens one that exists.
+    ///
+    /// # Errors
+    /// The system's; [`io::ErrorKind::AlreadyExists`] where the name is taken.
+    fn create(&self, path: &Path) -> io::Result<()>;
+
+    /// Replaces the bytes of a file that exists.
+    ///
+    /// # Errors
+    /// The system's; the file may then hold a part of them.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Adds bytes to the end of a file that exists.
+    ///
+    /// # Errors
+    /// The system's; the file may then hold a part of them.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Sets the permission bits. Does nothing where the system has none.
+    ///
+    /// # Errors
+    /// The system's.
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()>;
+
+    /// Sets owner and group. Does nothing where the system has none.
+    ///
+    /// # Errors
+    /// The system's.
+    fn set_owner(&self, path: &Path, uid: u32, gid: u32) -> io::Result<()>;
+
+    /// Gives `to` the extended attributes of `from`: access control lists, security label, user's own.
+    ///
+    /// # Errors
+    /// The system's, also when one of them may not be set.
+    fn copy_attributes(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Waits until the bytes of a file are on the disk.
+    ///
+    /// # Errors
+    /// The system's.
+    fn sync(&self, path: &Path) -> io::Result<()>;
+
+    /// Waits until the names in a directory are on the disk.
+    ///
+    /// # Errors
+    /// The system's.
+    fn sync_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// Gives a file another name, replacing what has it, at one stroke.
+    ///
+    /// # Errors
+    /// The system's.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file or a link.
+    ///
+    /// # Errors
+    /// The system's.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes a directory with exactly this mode, whatever the umask.
+    ///
+    /// # Errors
+    /// The system's.
+    fn create_directory(&self, path: &Path, mode: u32) -> io::Result<()>;
+
+    /// Locks a file, which is made where it is missing, until the value is dropped or the process ends.
+    /// `None` when another process, or another caller in this one, holds it.
+    ///
+    /// # Errors
+    /// The system's.
+    fn lock(&self, path: &Path) -> io::Result<Option<Lock>>;
+}
+
+/// A lock that is held.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "closing the file ends the lock")] File);
