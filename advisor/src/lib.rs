@@ -5,4 +5,6 @@
 
 pub mod files;
 pub mod plan;
+pub mod policy;
+pub mod recommendation;
 pub mod resolver;
