@@ -13,7 +13,7 @@
 //!     type Entries = Entries;
 //!     const ROWS: &'static [Row<Self>] = &[
 //!         row!("avx2", ["avx2"], wipe::ymm, Entries { xor: Xor => avx2::xor }),
-//!         row!("portable", [], wipe::nothing, Entries { xor: Xor => portable::xor }),
+//!         row!("portable", [], wipe::baseline, Entries { xor: Xor => portable::xor }),
 //!     ];
 //! }
 //! ```
@@ -222,7 +222,7 @@ mod tests {
         const ROWS: &'static [Row<Self>] = &[
             #[cfg(target_arch = "x86_64")]
             row!("avx2", ["avx2"], wipe::ymm, Entries { double: Double => avx2 }),
-            row!("portable", [], wipe::nothing, Entries { double: Double => portable }),
+            row!("portable", [], wipe::baseline, Entries { double: Double => portable }),
         ];
     }
 

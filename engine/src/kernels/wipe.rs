@@ -11,6 +11,16 @@ pub(super) use x86::{xmm, ymm};
 #[inline]
 pub(super) fn nothing() {}
 
+/// For portable rows: the compiler may use the vectors that every processor of the architecture has.
+#[inline]
+pub(super) fn baseline() {
+    // SAFETY: every x86-64 has SSE2.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        xmm();
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::asm;
