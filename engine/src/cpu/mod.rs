@@ -5,6 +5,8 @@
 
 mod detected;
 mod features;
+mod identity;
 
 pub use detected::Detected;
 pub use features::{Feature, Features};
+pub use identity::{Identity, identify};

@@ -1,10 +1,15 @@
-//! The outside world as parameters: the clock and the programs that are run.
+//! The outside world as parameters: the clock, the programs that are run, and the machine.
 //!
 //! **Invariant:** code outside this room never asks the system for the time and never starts a
 //! program, so that a whole measurement is deterministic in a test.
 
 mod clock;
 mod commands;
+mod machine;
+mod sys;
 
 pub use clock::{Clock, SystemClock};
 pub use commands::{CommandFailure, CommandOutput, CommandRequest, Commands, SystemCommands};
+pub use machine::{Machine, ProcessorTime, SystemMachine};
+pub(crate) use sys::enabled_vector_state;
+pub use sys::run_cycles;

@@ -1,0 +1,112 @@
+//! The machine as a parameter: what it is, how busy it is, and what a hypervisor took from it.
+#![forbid(unsafe_code)]
+
+use std::fs;
+
+use sysinfo::System;
+
+use crate::report::Host;
+
+/// A machine that can describe itself.
+pub trait Machine: Sync {
+    /// What it is and how busy it is now. `steal_percent`, `hypervisor` and `measured_at` are left
+    /// open: they are known at other times or in other rooms.
+    fn describe(&self) -> Host;
+
+    /// The processor time spent since the system started; `None` where the system does not say.
+    fn processor_time(&self) -> Option<ProcessorTime>;
+
+    /// The driver behind the frequency governor (`intel_pstate`, `acpi-cpufreq`, …).
+    fn frequency_driver(&self) -> Option<String>;
+}
+
+/// Processor time since the system started, all processors together, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessorTime {
+    /// All of it, idle time too.
+    pub total: u64,
+    /// What the hypervisor gave to others although this machine wanted it.
+    pub stolen: u64,
+}
+
+impl ProcessorTime {
+    /// The share stolen since `before`, in percent; `None` when no tick has passed.
+    #[must_use]
+    pub fn steal_percent_since(self, before: Self) -> Option<f64> {
+        let passed = self.total.checked_sub(before.total)?;
+        let stolen = self.stolen.checked_sub(before.stolen)?;
+        (passed > 0).then(|| 100.0 * stolen as f64 / passed as f64)
+    }
+
+    /// Reads the first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq,
+    /// softirq, steal, and two that are part of the first two.
+    fn parse(stat: &str) -> Option<Self> {
+        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let ticks: Vec<u64> = line
+            .split_ascii_whitespace()
+            .take(8)
+            .map_while(|word| word.parse().ok())
+            .collect();
+        Some(Self {
+            total: ticks.iter().sum(),
+            stolen: *ticks.get(7)?,
+        })
+    }
+}
+
+/// The machine this program runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemMachine;
+
+impl Machine for SystemMachine {
+    fn describe(&self) -> Host {
+        Host {
+            name: System::host_name().unwrap_or_default(),
+            os: System::long_os_version().unwrap_or_default(),
+            kernel: System::kernel_version().unwrap_or_default(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            load: System::load_average().ok().map(|load| load.one),
+            governor: frequency("scaling_governor"),
+            ..Host::default()
+        }
+    }
+
+    fn processor_time(&self) -> Option<ProcessorTime> {
+        ProcessorTime::parse(&fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    fn frequency_driver(&self) -> Option<String> {
+        frequency("scaling_driver")
+    }
+}
+
+/// A word of the first processor's frequency control; virtual machines rarely have any.
+fn frequency(file: &str) -> Option<String> {
+    let folder = "/sys/devices/system/cpu/cpu0/cpufreq";
+    let text = fs::read_to_string(format!("{folder}/{file}")).ok()?;
+    Some(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stolen_share_is_taken_between_two_readings() {
+        let read = |text| ProcessorTime::parse(text).expect("a cpu line");
+        let before = read("cpu  100 0 50 800 0 0 0 50 0 0\ncpu0 1 2 3\n");
+        let after = read("cpu  150 0 50 830 0 0 0 70 9 9\n");
+        assert_eq!(before.total, 1000);
+        assert_eq!(after.steal_percent_since(before), Some(20.0));
+        assert_eq!(before.steal_percent_since(before), None);
+        assert_eq!(before.steal_percent_since(after), None);
+    }
+
+    #[test]
+    fn short_or_foreign_lines_give_no_time() {
+        for text in ["", "cpu0 1 2 3", "cpu  1 2 3 4", "cpu  1 2 3 4 5 6 x 8"] {
+            assert_eq!(ProcessorTime::parse(text), None, "{text:?}");
+        }
+    }
+}

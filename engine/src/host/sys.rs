@@ -1,0 +1,99 @@
+//! Instructions no safe interface gives: which vector registers the system saves, and a count of core cycles.
+
+/// XCR0: the register states the operating system saves on a task switch (Intel SDM vol. 1, §13.3).
+/// `None` where the processor has no such register or the system keeps it closed.
+pub(crate) fn enabled_vector_state() -> Option<u64> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let features = raw_cpuid::CpuId::new().get_feature_info()?;
+        if !(features.has_xsave() && features.has_oxsave()) {
+            return None;
+        }
+        // SAFETY: OSXSAVE says that the system has enabled XGETBV; register 0 always exists then.
+        Some(unsafe { std::arch::x86_64::_xgetbv(0) })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
+/// Keeps the core busy for a known number of cycles and returns that number, at least `cycles`.
+///
+/// A chain of additions, each waiting for the one before: one cycle each on every core that takes
+/// part. The operands are registers, because newer cores do away with additions of small constants.
+/// `None` on other architectures.
+#[must_use]
+pub fn run_cycles(cycles: u64) -> Option<u64> {
+    const LINKS: u64 = 16;
+    let turns = cycles.div_ceil(LINKS).max(1);
+    chain(turns).then_some(turns * LINKS)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn chain(turns: u64) -> bool {
+    // SAFETY: the block changes the registers it declares, and nothing else.
+    unsafe {
+        std::arch::asm!(
+            "2:",
+            ".rept 16",
+            "add {sum}, {step}",
+            ".endr",
+            "dec {turns}",
+            "jnz 2b",
+            sum = inout(reg) 0u64 => _,
+            step = in(reg) 1u64,
+            turns = inout(reg) turns => _,
+            options(nomem, nostack),
+        );
+    }
+    true
+}
+
+#[cfg(target_arch = "aarch64")]
+fn chain(turns: u64) -> bool {
+    // SAFETY: the block changes the registers it declares, and nothing else.
+    unsafe {
+        std::arch::asm!(
+            "2:",
+            ".rept 16",
+            "add {sum}, {sum}, {step}",
+            ".endr",
+            "subs {turns}, {turns}, #1",
+            "b.ne 2b",
+            sum = inout(reg) 0u64 => _,
+            step = in(reg) 1u64,
+            turns = inout(reg) turns => _,
+            options(nomem, nostack),
+        );
+    }
+    true
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn chain(_turns: u64) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_are_rounded_up_to_whole_turns() {
+        if let Some(cycles) = run_cycles(100) {
+            assert_eq!(cycles, 112);
+            assert_eq!(run_cycles(0), Some(16));
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_system_saves_what_std_detects() {
+        let saved = enabled_vector_state().unwrap_or(0);
+        if std::is_x86_feature_detected!("avx") {
+            assert_eq!(saved & 0b110, 0b110, "{saved:#x}");
+        }
+        if std::is_x86_feature_detected!("avx512f") {
+            assert_eq!(saved & 0xe6, 0xe6, "{saved:#x}");
+        }
+    }
+}
