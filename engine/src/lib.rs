@@ -9,6 +9,7 @@ pub mod cpu;
 pub mod host;
 pub mod installed;
 pub mod kernels;
+pub mod measure;
 pub mod packet;
 pub mod providers;
 pub mod report;

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 mod chacha20;
+mod measure;
 #[path = "../support/sweep.rs"]
 mod sweep;

@@ -1,0 +1,18 @@
+//! Honest speed: packets sealed and opened in this process, in a time box, with intervals.
+//!
+//! `plan` says when what is sampled, `sampler` times it, `statistics` says how far to trust it,
+//! `environment` says what disturbed it, `survey` puts it all into a [`Report`](crate::report::Report).
+//! Nothing here knows how a provider works, and nothing here judges a cipher.
+#![forbid(unsafe_code)]
+
+pub mod environment;
+mod gate;
+mod plan;
+mod sampler;
+mod session;
+pub mod statistics;
+
+pub use environment::Warning;
+pub use gate::Gate;
+pub use plan::ENOUGH_ROUNDS;
+pub use session::{MeasureRequest, Measured, Progress, measure};
