@@ -1,7 +1,9 @@
 //! The engine against vectors, other implementations, and every instruction-set row.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+mod aes;
 mod chacha20;
+mod ghash;
 mod measure;
 #[path = "../support/sweep.rs"]
 mod sweep;

@@ -9,4 +9,4 @@
 mod x86;
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{load128, load256, store128, store256};
+pub(super) use x86::{load128, load128_words, load256, store128, store128_words, store256};

@@ -20,6 +20,22 @@ pub(in crate::kernels) fn store128(bytes: &mut [u8; 16], lanes: __m128i) {
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), lanes) }
 }
 
+/// Loads two words, the first into the low half.
+#[inline]
+#[target_feature(enable = "sse2")]
+pub(in crate::kernels) fn load128_words(words: &[u64; 2]) -> __m128i {
+    // SAFETY: the array is 16 readable bytes, and the instruction needs no alignment.
+    unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
+}
+
+/// Stores two words, the low half first.
+#[inline]
+#[target_feature(enable = "sse2")]
+pub(in crate::kernels) fn store128_words(words: &mut [u64; 2], lanes: __m128i) {
+    // SAFETY: the array is 16 writable bytes, and the instruction needs no alignment.
+    unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), lanes) }
+}
+
 /// Loads 32 bytes.
 #[inline]
 #[target_feature(enable = "avx")]
