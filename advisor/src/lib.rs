@@ -3,7 +3,9 @@
 //! `syntax → resolver → Effective`, joined with the engine's `Report` in `recommendation`, then
 //! `plan → apply`. The library prints nothing; `output` makes text, the binary prints it.
 
+pub mod diagnosis;
 pub mod files;
+pub mod output;
 pub mod plan;
 pub mod policy;
 pub mod recommendation;

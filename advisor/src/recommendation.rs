@@ -169,14 +169,14 @@ impl fmt::Display for Reason {
                 than,
                 times,
                 tied_with: None,
-            } => write!(f, "{times:.1} × the speed of {}", short(than)),
+            } => write!(f, "{times:.1} × as fast as {}", short(than)),
             Self::Faster {
                 than,
                 times,
                 tied_with: Some(other),
             } => write!(
                 f,
-                "{times:.1} × the speed of {}; tied with {}, behind it today",
+                "{times:.1} × as fast as {}; tied with {}, behind it today",
                 short(than),
                 short(other)
             ),

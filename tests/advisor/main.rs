@@ -5,3 +5,6 @@
 mod support;
 
 mod files;
+mod output;
+#[path = "../support/report.rs"]
+mod report;

@@ -1,0 +1,67 @@
+//! What the installed libraries leave unused.
+#![forbid(unsafe_code)]
+
+use engine::algorithm::Cipher;
+use engine::report::{Measurement, ProviderName, Report};
+
+use super::{Finding, has_aes, slower};
+use crate::resolver::Severity;
+
+/// AES without AES instructions is 10 to 20 times slower; two good implementations differ by less than this.
+const UNACCELERATED: f64 = 4.0;
+
+/// Below this a faster Poly1305 is not worth a word.
+const WORTH_A_WORD: f64 = 1.2;
+
+pub(super) fn findings(report: &Report) -> Vec<Finding> {
+    let findings = [slow_aes(report), portable_poly1305(report)];
+    findings.into_iter().flatten().collect()
+}
+
+/// The state in which a library misses or ignores the processor's AES.
+fn slow_aes(report: &Report) -> Option<Finding> {
+    let (ssh, ours) = both(report, Cipher::Aes128Gcm)?;
+    if !has_aes(report) || ours.gb_per_s < UNACCELERATED * ssh.gb_per_s {
+        return None;
+    }
+    let library = report.openssh.libcrypto.as_ref();
+    let what = format!(
+        "{} does not use the processor's AES instructions",
+        library.map_or("the cryptographic library of ssh", |it| &it.version)
+    );
+    let cure = "update libcrypto, and look for OPENSSL_ia32cap in the environment of ssh and sshd";
+    Some(Finding::new(
+        "library-slow",
+        Severity::Warning,
+        what,
+        compared("aes128-gcm", ssh, ours),
+        cure,
+    ))
+}
+
+/// OpenSSH brings its own Poly1305 in plain C in every release so far.
+fn portable_poly1305(report: &Report) -> Option<Finding> {
+    let (ssh, ours) = both(report, Cipher::ChaCha20Poly1305)?;
+    let times = ours.gb_per_s / ssh.gb_per_s;
+    (times >= WORTH_A_WORD).then(|| {
+        Finding::new(
+            "poly1305-portable",
+            Severity::Info,
+            "OpenSSH computes Poly1305 in portable code, so chacha20-poly1305 stays below what this processor can do",
+            compared("chacha20-poly1305", ssh, ours),
+            format!("no setting changes it; a vectorised Poly1305 would bring {times:.1} ×"),
+        )
+    })
+}
+
+fn both(report: &Report, cipher: Cipher) -> Option<(&Measurement, &Measurement)> {
+    let cell = |provider| slower(report, provider, cipher.name(), None);
+    Some((cell(ProviderName::OpenSsh)?, cell(ProviderName::Native)?))
+}
+
+fn compared(name: &str, ssh: &Measurement, ours: &Measurement) -> String {
+    format!(
+        "{name} {:.2} GB/s as ssh does it, {:.2} GB/s in this program's kernels ({})",
+        ssh.gb_per_s, ours.gb_per_s, ours.kernel
+    )
+}

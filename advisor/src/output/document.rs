@@ -1,0 +1,295 @@
+//! The one document: every number and every word that any format shows.
+//!
+//! Its shape is the JSON contract, described by `assets/report.schema.json`; within a schema number
+//! keys are only ever added.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use engine::report::{Report, SCHEMA};
+use serde::Serialize;
+
+use crate::diagnosis::Finding;
+use crate::policy::Profile;
+use crate::recommendation::{Advice, Evidence, Recommendation};
+use crate::resolver::{Considered, Effective, Outcome, Side, Source};
+
+/// Everything one run has to say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Document {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// The version of this program.
+    pub version: String,
+    /// What was detected and measured.
+    #[serde(flatten)]
+    pub report: Report,
+    /// What the files say.
+    pub configuration: Configuration,
+    /// What they should say; `None` for commands that recommend nothing.
+    pub recommendation: Option<RecommendationRecord>,
+    /// What is odd, the worst first.
+    pub findings: Vec<Finding>,
+    /// Whether anything was written.
+    pub changed: bool,
+    /// What was or would be written.
+    pub changes: Vec<Change>,
+}
+
+/// The effective configuration of both sides.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Configuration {
+    /// What `ssh` would use.
+    pub client: Option<SideConfiguration>,
+    /// What `sshd` would use.
+    pub server: Option<SideConfiguration>,
+}
+
+/// The effective configuration of one side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SideConfiguration {
+    /// The list in force.
+    pub effective: Vec<String>,
+    /// Where it comes from.
+    pub source: SourceRecord,
+    /// The winning value as written.
+    pub written: Option<String>,
+    /// The compiled default.
+    pub default: Vec<String>,
+    /// The MACs in force.
+    pub macs: Vec<String>,
+    /// Other lists that are possible.
+    pub alternatives: Vec<Vec<String>>,
+    /// Every `Ciphers` line looked at, in order.
+    pub considered: Vec<ConsideredLine>,
+    /// Every file read.
+    pub files: Vec<PathBuf>,
+}
+
+/// Where a list comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum SourceRecord {
+    /// A line of a file.
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The compiled default of a release.
+    Default {
+        /// The release (`OpenSSH 9.2`).
+        default: String,
+    },
+}
+
+/// A `Ciphers` line and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConsideredLine {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// Its value as written.
+    pub value: String,
+    /// Whether it sets the list.
+    pub wins: bool,
+    /// What became of it, in words.
+    pub outcome: String,
+}
+
+/// What is recommended, and what it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecommendationRecord {
+    /// The kind of evidence; `None` when nothing could be compared.
+    pub evidence: Option<Evidence>,
+    /// The evidence in one sentence.
+    pub basis: String,
+    /// By what share a cipher had to be faster to overtake.
+    pub threshold: f64,
+    /// What the machine is assumed to do.
+    pub profile: Profile,
+    /// The policy's name.
+    pub policy: String,
+    /// For the client.
+    pub client: Option<AdviceRecord>,
+    /// For the server.
+    pub server: Option<AdviceRecord>,
+}
+
+/// The advice for one side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AdviceRecord {
+    /// The recommended list.
+    pub order: Vec<String>,
+    /// A reason for each place.
+    pub reasons: Vec<String>,
+    /// The speed that counted for each place, where there is one.
+    pub speeds: Vec<Option<PlaceSpeed>>,
+    /// Groups of neighbours in which none beats another.
+    pub ties: Vec<Vec<String>>,
+    /// Projected transfer speed with the new first cipher, as a multiple of today's.
+    pub gain: Option<f64>,
+    /// Whether the order is not today's.
+    pub differs: bool,
+    /// What the order can and cannot change.
+    pub limits: Vec<String>,
+}
+
+/// A speed that counted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlaceSpeed {
+    /// Median of the slower direction.
+    pub gb_per_s: f64,
+    /// Its 95 % confidence interval.
+    pub ci95: [f64; 2],
+    /// The MAC measured with it.
+    pub mac: Option<String>,
+    /// What a transfer would reach if nothing but this processor limited it.
+    pub projected_mb_per_s: f64,
+}
+
+/// A file that was or would be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Which side it is for.
+    pub side: Side,
+    /// The file.
+    pub file: PathBuf,
+    /// Why this file and this place, in one sentence.
+    pub strategy: String,
+    /// The unified diff.
+    pub diff: String,
+    /// Where the old bytes are kept; `None` until written, and where there were none.
+    pub backup: Option<PathBuf>,
+}
+
+impl Document {
+    /// A document about a host, with nothing resolved or recommended yet.
+    #[must_use]
+    pub fn new(report: Report) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            report,
+            configuration: Configuration::default(),
+            recommendation: None,
+            findings: Vec::new(),
+            changed: false,
+            changes: Vec::new(),
+        }
+    }
+
+    /// The advice for one side.
+    #[must_use]
+    pub fn advice(&self, side: Side) -> Option<&AdviceRecord> {
+        let recommendation = self.recommendation.as_ref()?;
+        match side {
+            Side::Client => recommendation.client.as_ref(),
+            Side::Server => recommendation.server.as_ref(),
+        }
+    }
+}
+
+impl Configuration {
+    /// The configuration of one side.
+    #[must_use]
+    pub const fn side(&self, side: Side) -> Option<&SideConfiguration> {
+        match side {
+            Side::Client => self.client.as_ref(),
+            Side::Server => self.server.as_ref(),
+        }
+    }
+}
+
+impl From<&Effective> for SideConfiguration {
+    fn from(effective: &Effective) -> Self {
+        Self {
+            effective: effective.ciphers.clone(),
+            source: SourceRecord::from(&effective.source),
+            written: effective.written.clone(),
+            default: effective.default.clone(),
+            macs: effective.macs.clone(),
+            alternatives: effective.alternatives.clone(),
+            considered: effective.considered.iter().map(Into::into).collect(),
+            files: effective.files.clone(),
+        }
+    }
+}
+
+impl From<&Source> for SourceRecord {
+    fn from(source: &Source) -> Self {
+        match source {
+            Source::Default(release) => Self::Default {
+                default: release.clone(),
+            },
+            Source::Line(location) => Self::Line {
+                file: location.file.clone(),
+                line: location.line,
+            },
+        }
+    }
+}
+
+impl From<&Considered> for ConsideredLine {
+    fn from(line: &Considered) -> Self {
+        let outcome = match &line.outcome {
+            Outcome::Won => "sets the list".to_owned(),
+            Outcome::Shadowed(earlier) => format!("too late: {earlier} has set the list"),
+            Outcome::BlockDoesNotMatch(block) => format!("its block at {block} does not apply"),
+            Outcome::Depends(block) => {
+                format!("cannot be known: the Match at {block} runs a command or asks the network")
+            }
+            Outcome::Refused(why) => format!("refused: {why}"),
+        };
+        Self {
+            file: line.location.file.clone(),
+            line: line.location.line,
+            value: line.value.clone(),
+            wins: line.outcome == Outcome::Won,
+            outcome,
+        }
+    }
+}
+
+impl From<&Recommendation> for RecommendationRecord {
+    fn from(recommendation: &Recommendation) -> Self {
+        Self {
+            evidence: recommendation.evidence,
+            basis: recommendation.basis.clone(),
+            threshold: recommendation.threshold,
+            profile: recommendation.profile,
+            policy: recommendation.policy.clone(),
+            client: recommendation.client.as_ref().map(Into::into),
+            server: recommendation.server.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl From<&Advice> for AdviceRecord {
+    fn from(advice: &Advice) -> Self {
+        let speed = |place: &crate::recommendation::Place| {
+            let speed = place.speed.as_ref()?;
+            Some(PlaceSpeed {
+                gb_per_s: speed.interval.median,
+                ci95: [speed.interval.low, speed.interval.high],
+                mac: speed.mac.clone(),
+                projected_mb_per_s: place.projected_mb_per_s()?,
+            })
+        };
+        Self {
+            order: advice.order(),
+            reasons: advice
+                .places
+                .iter()
+                .map(crate::recommendation::Place::why)
+                .collect(),
+            speeds: advice.places.iter().map(speed).collect(),
+            ties: advice.ties.clone(),
+            gain: advice.gain,
+            differs: advice.differs(),
+            limits: advice.limits.clone(),
+        }
+    }
+}

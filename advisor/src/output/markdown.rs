@@ -1,0 +1,280 @@
+//! The document as GitHub-flavoured Markdown, to paste into a ticket.
+#![forbid(unsafe_code)]
+
+use std::fmt::Write;
+
+use super::table::{self, Content};
+use super::words;
+use super::{AdviceRecord, Document, View};
+use crate::resolver::{Severity, Side};
+
+/// The parts of the document that a command is about.
+#[must_use]
+pub fn markdown(document: &Document, view: View) -> String {
+    let mut out = String::new();
+    if view == View::Whole {
+        paragraph(
+            &mut out,
+            &format!("**{}**", cell(&words::verdict(document))),
+        );
+    }
+    if view != View::Explain {
+        machine(&mut out, document);
+    }
+    if matches!(view, View::Whole | View::Measure) {
+        speeds(&mut out, document);
+    }
+    if view != View::Measure {
+        configuration(&mut out, document, view);
+    }
+    if view == View::Whole {
+        recommendation(&mut out, document);
+    }
+    if view != View::Measure {
+        findings(&mut out, document);
+    }
+    if view == View::Whole {
+        changes(&mut out, document);
+    }
+    out
+}
+
+fn paragraph(out: &mut String, text: &str) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(text);
+    out.push('\n');
+}
+
+/// Text from anywhere that must not end a cell or start a tag, a line or an escape sequence.
+fn cell(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '<' | '`' | '*' | '_' | '\\' => safe.extend(['\\', c]),
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+fn row(out: &mut String, cells: &[String]) {
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
+}
+
+/// The head of a table, all columns but the first `left` right-aligned.
+fn head(out: &mut String, names: &[&str], left: usize) {
+    out.push('\n');
+    row(
+        out,
+        &names.iter().map(|&name| cell(name)).collect::<Vec<_>>(),
+    );
+    let rules = (0..names.len()).map(|index| if index < left { "---" } else { "--:" });
+    row(out, &rules.map(str::to_owned).collect::<Vec<_>>());
+}
+
+fn machine(out: &mut String, document: &Document) {
+    let (host, cpu, found) = (
+        &document.report.host,
+        &document.report.cpu,
+        &document.report.openssh,
+    );
+    paragraph(out, "## Machine");
+    let library = found.libcrypto.as_ref();
+    let library = library.map_or("not found".to_owned(), |it| {
+        format!("{} ({})", it.version, it.name)
+    });
+    let client = words::program(found.client.as_ref(), "openssh-client");
+    let server = words::program(found.server.as_ref(), "openssh-server");
+    out.push('\n');
+    for (name, text) in [
+        ("Processor", words::processor(host, cpu)),
+        ("System", words::details(host, cpu)),
+        ("ssh", client),
+        ("sshd", server),
+        ("libcrypto", library),
+    ] {
+        let _ = writeln!(out, "- {name}: {}", cell(&text));
+    }
+    head(out, &["instruction set", "state", "used for"], 3);
+    for (name, &state) in &cpu.features {
+        let cells = [
+            cell(name),
+            words::state(state).to_owned(),
+            cell(words::used_for(name)),
+        ];
+        row(out, &cells);
+    }
+}
+
+fn speeds(out: &mut String, document: &Document) {
+    let blocks = table::blocks(&document.report);
+    if !blocks.is_empty() {
+        paragraph(
+            out,
+            "## SSH packets, GB/s, ± half the 95 % interval in percent",
+        );
+        let sizes = table::sizes(&document.report);
+        let columns: Vec<String> = sizes
+            .iter()
+            .flat_map(|&size| ["seal", "open"].map(|way| format!("{way} {}", words::size(size))))
+            .collect();
+        let mut names = vec!["cipher", "provider", "by"];
+        names.extend(columns.iter().map(String::as_str));
+        head(out, &names, 3);
+        for block in &blocks {
+            for line in &block.rows {
+                let mut cells = vec![cell(&block.title), line.provider.name().to_owned()];
+                match &line.content {
+                    Content::Speeds(worker, speeds) => {
+                        cells.push(cell(worker));
+                        cells.extend(speeds.iter().flatten().map(|it| cell(it)));
+                    }
+                    Content::Reason(reason) => {
+                        cells.push(cell(reason));
+                        cells.extend(columns.iter().map(|_| "-".to_owned()));
+                    }
+                }
+                row(out, &cells);
+            }
+        }
+        paragraph(
+            out,
+            "A star marks fewer than 3 rounds, which are no evidence.",
+        );
+    }
+    list(out, document.report.warnings.iter().cloned());
+}
+
+fn list(out: &mut String, items: impl Iterator<Item = String>) {
+    for (index, item) in items.enumerate() {
+        if index == 0 {
+            out.push('\n');
+        }
+        let _ = writeln!(out, "- {}", cell(&item));
+    }
+}
+
+fn configuration(out: &mut String, document: &Document, view: View) {
+    paragraph(out, "## Ciphers in force");
+    for side in [Side::Client, Side::Server] {
+        let name = words::side(side);
+        let Some(configuration) = document.configuration.side(side) else {
+            paragraph(
+                out,
+                &format!("{name}: could not be read; see the findings."),
+            );
+            continue;
+        };
+        let source = cell(&words::source(configuration));
+        paragraph(out, &format!("{name}: {source}"));
+        fenced(out, "", &configuration.effective.join("\n"));
+        if view == View::Explain {
+            list(
+                out,
+                configuration.considered.iter().map(|line| {
+                    let place = format!("{}:{}", line.file.display(), line.line);
+                    format!("{place}: Ciphers {}: {}", line.value, line.outcome)
+                }),
+            );
+        }
+    }
+}
+
+fn recommendation(out: &mut String, document: &Document) {
+    let Some(recommendation) = &document.recommendation else {
+        return;
+    };
+    paragraph(out, "## Recommendation");
+    paragraph(out, &cell(&words::basis(recommendation)));
+    for side in [Side::Client, Side::Server] {
+        if let Some(advice) = document.advice(side) {
+            advice_table(out, words::side(side), advice);
+        }
+    }
+}
+
+fn advice_table(out: &mut String, side: &str, advice: &AdviceRecord) {
+    head(out, &["place", side, "GB/s", "projected MB/s", "why"], 2);
+    for (place, name) in advice.order.iter().enumerate() {
+        let speed = advice.speeds.get(place).and_then(Option::as_ref);
+        let (gb, mb) = speed.map_or(("-".to_owned(), "-".to_owned()), |it| {
+            (
+                words::speed(it.gb_per_s),
+                format!("{:.0}", it.projected_mb_per_s),
+            )
+        });
+        let reason = advice.reasons.get(place).map_or("", String::as_str);
+        row(
+            out,
+            &[(place + 1).to_string(), cell(name), gb, mb, cell(reason)],
+        );
+    }
+    let ties = advice.ties.iter().map(|group| words::tied(group));
+    let sentences = words::gain(advice).into_iter().chain(ties);
+    list(out, sentences.chain(advice.limits.iter().cloned()));
+}
+
+fn findings(out: &mut String, document: &Document) {
+    if document.findings.is_empty() {
+        return;
+    }
+    paragraph(out, "## Findings");
+    list(
+        out,
+        document.findings.iter().map(|finding| {
+            let word = match finding.severity {
+                Severity::Error => "Error",
+                Severity::Warning => "Warning",
+                Severity::Info => "Info",
+            };
+            format!(
+                "{word}: {} ({}). Cure: {}",
+                finding.what, finding.evidence, finding.cure
+            )
+        }),
+    );
+}
+
+fn changes(out: &mut String, document: &Document) {
+    paragraph(out, "## Change");
+    for change in &document.changes {
+        paragraph(out, &cell(&change.strategy));
+        fenced(out, "diff", &change.diff);
+        if let Some(backup) = &change.backup {
+            paragraph(
+                out,
+                &format!(
+                    "The old bytes are in {}.",
+                    cell(&backup.display().to_string())
+                ),
+            );
+        }
+    }
+    paragraph(out, words::outcome(document));
+}
+
+/// A code block whose fence is longer than any run of backticks inside.
+fn fenced(out: &mut String, language: &str, text: &str) {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let text: String = text
+        .chars()
+        .map(|c| {
+            if c.is_control() && c != '\n' && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect();
+    paragraph(
+        out,
+        &format!(
+            "{fence}{language}\n{}\n{fence}",
+            text.trim_end_matches('\n')
+        ),
+    );
+}

@@ -1,0 +1,38 @@
+//! What people and programs get to see: one document, one file a format.
+//!
+//! Everything printed comes from a [`Document`]; no format knows more than another. The library makes
+//! text, the binary prints it.
+#![forbid(unsafe_code)]
+
+mod csv;
+mod document;
+mod json;
+mod markdown;
+mod page;
+mod table;
+mod text;
+mod words;
+
+pub use csv::csv;
+pub use document::{
+    AdviceRecord, Change, Configuration, ConsideredLine, Document, PlaceSpeed,
+    RecommendationRecord, SideConfiguration, SourceRecord,
+};
+pub use json::json;
+pub use markdown::markdown;
+pub use page::Style;
+pub use text::text;
+pub use words::verdict;
+
+/// Which parts of a document a command is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// The whole job.
+    Whole,
+    /// The processor, the programs and the numbers.
+    Measure,
+    /// Which line wins, and why.
+    Explain,
+    /// What was found and what is odd.
+    Doctor,
+}

@@ -1,0 +1,199 @@
+//! Sentences and names that several formats share.
+#![forbid(unsafe_code)]
+
+use engine::algorithm::Mac;
+use engine::report::{Cpu, FeatureState, Host, Program};
+
+use super::{AdviceRecord, Document, RecommendationRecord, SideConfiguration, SourceRecord};
+use crate::recommendation::{Evidence, OVERHEAD_S_PER_GIB};
+use crate::resolver::Side;
+
+/// The whole document in one sentence.
+#[must_use]
+pub fn verdict(document: &Document) -> String {
+    let (Some(recommendation), Some(today)) =
+        (&document.recommendation, &document.configuration.client)
+    else {
+        return "Nothing was compared with a configuration.".to_owned();
+    };
+    let (Some(advice), Some(first)) = (&recommendation.client, today.effective.first()) else {
+        return "ssh would offer no cipher at all.".to_owned();
+    };
+    if recommendation.evidence.is_none() {
+        return "Nothing was measured well enough to compare, so today's order stands.".to_owned();
+    }
+    let sentence = compared(advice, first);
+    match recommendation.evidence {
+        Some(Evidence::Native) => format!("By this program's own kernels only: {sentence}"),
+        _ => sentence,
+    }
+}
+
+fn compared(advice: &AdviceRecord, first: &str) -> String {
+    let today = short(first);
+    let best = advice.order.first().map_or(today, |name| short(name));
+    let leaders = advice
+        .ties
+        .iter()
+        .find(|group| group.iter().any(|name| short(name) == best));
+    match (advice.differs, best == today, advice.gain) {
+        (true, false, Some(gain)) => {
+            format!("ssh prefers {today}; {best} would move {gain:.1} × the data here.")
+        }
+        (true, false, None) => format!("ssh prefers {today}; {best} should come first here."),
+        (true, true, _) => {
+            format!("ssh prefers {best}, rightly; the order below it is not the fastest.")
+        }
+        (false, ..) if leaders.is_some_and(|group| group.len() > 1) => {
+            format!("ssh prefers {today}, and nothing is measurably faster here.")
+        }
+        (false, ..) => format!("ssh prefers {today}, the fastest here: nothing to change."),
+    }
+}
+
+/// A cipher or MAC name without `@openssh.com`.
+pub(super) fn short(name: &str) -> &str {
+    name.strip_suffix("@openssh.com").unwrap_or(name)
+}
+
+/// A cipher with the MAC it was measured with.
+pub(super) fn title(cipher: &str, mac: Option<&str>) -> String {
+    let mac = mac.map(|name| name.parse::<Mac>().map_or(name, |_| short(name)));
+    match mac {
+        Some(mac) => format!("{} + {mac}", short(cipher)),
+        None => short(cipher).to_owned(),
+    }
+}
+
+/// `32 KiB`, `64 B`.
+pub(super) fn size(bytes: usize) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        _ if bytes.is_multiple_of(1024) => format!("{} KiB", bytes / 1024),
+        _ => format!("{bytes} B"),
+    }
+}
+
+/// A speed with three significant digits.
+pub(super) fn speed(gb_per_s: f64) -> String {
+    match gb_per_s {
+        10.0.. => format!("{gb_per_s:.1}"),
+        1.0.. => format!("{gb_per_s:.2}"),
+        _ => format!("{gb_per_s:.3}"),
+    }
+}
+
+/// The processor and the machine around it.
+pub(super) fn processor(host: &Host, cpu: &Cpu) -> String {
+    let brand = if cpu.brand.is_empty() {
+        host.architecture.as_str()
+    } else {
+        cpu.brand.as_str()
+    };
+    let guest = match &host.hypervisor {
+        Some(name) => format!("guest of {name}"),
+        None => "no hypervisor shows itself".to_owned(),
+    };
+    let count = match host.processors {
+        1 => "1 processor".to_owned(),
+        n => format!("{n} processors"),
+    };
+    format!("{brand}, {count}, {guest}")
+}
+
+/// What people compare machines by.
+pub(super) fn details(host: &Host, cpu: &Cpu) -> String {
+    let mut parts = vec![host.os.clone(), cpu.model.clone()];
+    parts.extend(cpu.microcode.as_ref().map(|it| format!("microcode {it}")));
+    parts.extend(host.governor.as_ref().map(|it| format!("governor {it}")));
+    parts.extend(host.load.map(|load| format!("load {load:.2}")));
+    parts.extend(host.steal_percent.map(|it| format!("steal {it:.0} %")));
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+pub(super) const fn state(state: FeatureState) -> &'static str {
+    match state {
+        FeatureState::Present => "present",
+        FeatureState::Absent => "absent",
+        FeatureState::Disabled => "disabled",
+    }
+}
+
+/// What ciphers use an instruction set for; empty for one this version does not know.
+pub(super) fn used_for(feature: &str) -> &'static str {
+    let known = engine::cpu::Feature::ALL.iter();
+    known
+        .clone()
+        .find(|it| it.name() == feature)
+        .map_or("", |it| it.used_for())
+}
+
+pub(super) fn program(program: Option<&Program>, package: &str) -> String {
+    match program {
+        Some(it) if it.version.is_empty() => format!("{} (version unknown)", it.path),
+        Some(it) => format!("{} ({})", it.version, it.path),
+        None => format!("not found; Debian's package is {package}"),
+    }
+}
+
+/// Where a list comes from.
+pub(super) fn source(side: &SideConfiguration) -> String {
+    match &side.source {
+        SourceRecord::Default { default } => format!("compiled default of {default}"),
+        SourceRecord::Line { file, line } => {
+            let written = side.written.as_deref().unwrap_or_default();
+            let place = format!("{}:{line}", file.display());
+            if written.starts_with(['^', '+', '-']) {
+                format!("{place} (written {written})")
+            } else {
+                place
+            }
+        }
+    }
+}
+
+/// What was compared, and how.
+pub(super) fn basis(recommendation: &RecommendationRecord) -> String {
+    format!(
+        "Rests on {}. Policy {}, threshold {:.0} %.",
+        recommendation.basis,
+        recommendation.policy,
+        recommendation.threshold * 100.0
+    )
+}
+
+/// The expected gain, and that it is a projection.
+pub(super) fn gain(advice: &AdviceRecord) -> Option<String> {
+    let gain = advice.gain.filter(|_| advice.differs)?;
+    if (gain - 1.0).abs() < 0.005 {
+        return Some("Expected gain: none while the server has the first cipher.".to_owned());
+    }
+    Some(format!(
+        "Expected gain: {gain:.1} × today's transfer speed where the server has both. Projected as 1/(c + o): c the seconds per GiB of the cipher, o = {OVERHEAD_S_PER_GIB} for the rest of ssh."
+    ))
+}
+
+pub(super) fn tied(group: &[String]) -> String {
+    let names: Vec<&str> = group.iter().map(|name| short(name)).collect();
+    format!(
+        "Tied, so today's order stands among them: {}.",
+        names.join(", ")
+    )
+}
+
+pub(super) const fn side(side: Side) -> &'static str {
+    match side {
+        Side::Client => "Client",
+        Side::Server => "Server",
+    }
+}
+
+/// What happened to the files, or would.
+pub(super) fn outcome(document: &Document) -> &'static str {
+    match (document.changes.is_empty(), document.changed) {
+        (true, _) => "Nothing to write.",
+        (false, true) => "Written. `advisor --rollback` puts the old bytes back.",
+        (false, false) => "Nothing was written. `advisor --apply` writes this.",
+    }
+}
