@@ -5,5 +5,9 @@ mod aes;
 mod chacha20;
 mod ghash;
 mod measure;
+mod packet;
+mod providers;
+#[path = "../support/mod.rs"]
+mod support;
 #[path = "../support/sweep.rs"]
 mod sweep;

@@ -11,8 +11,16 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod aes_gcm;
+mod chacha20_poly1305;
+mod cipher_and_mac;
+mod layout;
 mod parts;
 
+pub use aes_gcm::AesGcm;
+pub use chacha20_poly1305::ChaCha20Poly1305;
+pub use cipher_and_mac::CipherAndMac;
+pub use layout::Layout;
 pub use parts::{BlockMode, GcmCipher, KeyStream, OneTimeMac, PacketMac};
 
 /// Length in bytes of the field that opens every packet.
@@ -34,7 +42,8 @@ pub enum PacketError {
 
 /// One direction of an SSH transport after key exchange: keys, and whatever runs on from packet to packet.
 ///
-/// Packets are sealed and opened in the order of their sequence numbers; CTR and CBC depend on it.
+/// Packets are sealed and opened in the order of their sequence numbers: CTR, CBC and GCM depend on it.
+/// After an error it is of no more use, just as the connection is.
 pub trait PacketCipher: Send {
     /// Bytes of tag after each packet.
     fn tag_len(&self) -> usize;
@@ -47,8 +56,9 @@ pub trait PacketCipher: Send {
 
     /// Reads `packet_length` out of the first bytes of a sealed packet, which stay as they are.
     ///
-    /// `head` holds the length field, or the first cipher block where that is longer. The answer is
-    /// not authenticated: it says how much to read before [`open`](Self::open).
+    /// `head` holds [`Layout::head_len`] bytes or more: the length field, or the first cipher block
+    /// where the length is encrypted with it. The answer is not authenticated: it says how much to
+    /// read before [`open`](Self::open), which then takes the packet with this same head.
     ///
     /// # Errors
     /// When `head` is too short, or a library fails.

@@ -61,22 +61,50 @@ pub trait BlockMode: Send {
     /// # Errors
     /// When a library fails.
     fn decrypt(&mut self, data: &mut [u8]) -> Result<(), PacketError>;
-
-    /// Decrypts the first block into `block` without moving the state on.
-    ///
-    /// # Errors
-    /// When a library fails.
-    fn peek(&mut self, block: &mut [u8]) -> Result<(), PacketError>;
 }
 
 /// A MAC over the sequence number and a packet (RFC 4253 §6.4).
 pub trait PacketMac: Send {
-    /// Tag length in bytes, at most 64.
-    fn tag_len(&self) -> usize;
-
-    /// Writes the tag of `sequence ‖ data` into the first [`tag_len`](Self::tag_len) bytes of `tag`.
+    /// Writes the tag of `sequence ‖ data` to the front of `tag`, which has room for the longest.
     ///
     /// # Errors
     /// When a library fails.
     fn tag(&mut self, sequence: u32, data: &[u8], tag: &mut [u8; 64]) -> Result<(), PacketError>;
+}
+
+impl<T: GcmCipher + ?Sized> GcmCipher for Box<T> {
+    fn seal(
+        &mut self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+    ) -> Result<[u8; 16], PacketError> {
+        (**self).seal(nonce, aad, data)
+    }
+
+    fn open(
+        &mut self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), PacketError> {
+        (**self).open(nonce, aad, data, tag)
+    }
+}
+
+impl<T: BlockMode + ?Sized> BlockMode for Box<T> {
+    fn encrypt(&mut self, data: &mut [u8]) -> Result<(), PacketError> {
+        (**self).encrypt(data)
+    }
+
+    fn decrypt(&mut self, data: &mut [u8]) -> Result<(), PacketError> {
+        (**self).decrypt(data)
+    }
+}
+
+impl<T: PacketMac + ?Sized> PacketMac for Box<T> {
+    fn tag(&mut self, sequence: u32, data: &[u8], tag: &mut [u8; 64]) -> Result<(), PacketError> {
+        (**self).tag(sequence, data, tag)
+    }
 }

@@ -1,0 +1,116 @@
+//! From a provider's parts to its packet ciphers.
+#![forbid(unsafe_code)]
+
+use super::{Direction, Keys, Unavailable};
+use crate::algorithm::{Cipher, Mac, MacFunction};
+use crate::packet::{
+    AesGcm, BlockMode, ChaCha20Poly1305, CipherAndMac, GcmCipher, KeyStream, OneTimeMac,
+    PacketCipher, PacketMac,
+};
+
+/// What a provider brings. Keys have the right lengths when they arrive here.
+pub(super) trait Parts {
+    type Stream: KeyStream + 'static;
+    type OneTime: OneTimeMac + 'static;
+    type Gcm: GcmCipher + 'static;
+    type Mode: BlockMode + 'static;
+    type Mac: PacketMac + 'static;
+
+    fn stream(&self, key: &[u8; 32]) -> Result<Self::Stream, Unavailable>;
+    fn one_time_mac(&self) -> Result<Self::OneTime, Unavailable>;
+    fn gcm(
+        &self,
+        cipher: Cipher,
+        key: &[u8],
+        direction: Direction,
+    ) -> Result<Self::Gcm, Unavailable>;
+    fn mode(
+        &self,
+        cipher: Cipher,
+        key: &[u8],
+        iv: &[u8],
+        direction: Direction,
+    ) -> Result<Self::Mode, Unavailable>;
+    fn mac(&self, function: MacFunction, key: &[u8]) -> Result<Self::Mac, Unavailable>;
+}
+
+/// Composes a packet cipher.
+///
+/// # Errors
+/// When the provider lacks a part, when the MAC does not suit the cipher, or a key has the wrong length.
+pub(super) fn compose(
+    parts: &impl Parts,
+    cipher: Cipher,
+    mac: Option<Mac>,
+    keys: &Keys,
+    direction: Direction,
+) -> Result<Box<dyn PacketCipher>, Unavailable> {
+    check(cipher, mac, keys)?;
+    match (cipher, mac) {
+        (Cipher::ChaCha20Poly1305, _) => {
+            let wrong = || Unavailable(format!("{cipher} takes two keys of 32 bytes"));
+            let main = keys.cipher.first_chunk().ok_or_else(wrong)?;
+            let header = keys.cipher.last_chunk().ok_or_else(wrong)?;
+            Ok(Box::new(ChaCha20Poly1305::new(
+                parts.stream(main)?,
+                parts.stream(header)?,
+                parts.one_time_mac()?,
+            )))
+        }
+        (_, None) => {
+            let wrong = |_| Unavailable(format!("{cipher} takes an IV of 12 bytes"));
+            let iv = keys.iv.as_slice().try_into().map_err(wrong)?;
+            let gcm = parts.gcm(cipher, &keys.cipher, direction)?;
+            Ok(Box::new(AesGcm::new(gcm, iv)))
+        }
+        (_, Some(mac)) => {
+            let mode = parts.mode(cipher, &keys.cipher, &keys.iv, direction)?;
+            let code = parts.mac(mac.function, &keys.mac)?;
+            Ok(Box::new(CipherAndMac::new(cipher, mode, mac, code)))
+        }
+    }
+}
+
+/// Whether a provider really does an algorithm here: composes it in both directions, with keys that
+/// are all different, because some libraries refuse repeated ones.
+///
+/// # Errors
+/// The provider's reason.
+pub(super) fn attempt(
+    parts: &impl Parts,
+    cipher: Cipher,
+    mac: Option<Mac>,
+) -> Result<(), Unavailable> {
+    let mut next = 0;
+    let keys = Keys::fill(cipher, mac, || {
+        next += 1;
+        next
+    });
+    for direction in [Direction::Seal, Direction::Open] {
+        compose(parts, cipher, mac, &keys, direction)?;
+    }
+    Ok(())
+}
+
+fn check(cipher: Cipher, mac: Option<Mac>, keys: &Keys) -> Result<(), Unavailable> {
+    if cipher.is_aead() == mac.is_some() {
+        let problem = if cipher.is_aead() { "no MAC" } else { "a MAC" };
+        return Err(Unavailable(format!("{cipher} takes {problem} beside it")));
+    }
+    let needed = [
+        ("key", &keys.cipher, cipher.key_len()),
+        ("IV", &keys.iv, cipher.iv_len()),
+        (
+            "MAC key",
+            &keys.mac,
+            mac.map_or(0, |mac| mac.function.key_len()),
+        ),
+    ];
+    match needed.iter().find(|(_, given, len)| given.len() != *len) {
+        None => Ok(()),
+        Some((what, given, len)) => Err(Unavailable(format!(
+            "{cipher} takes {len} bytes of {what}, not {}",
+            given.len()
+        ))),
+    }
+}
