@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 mod aes;
+mod aes_gcm;
 mod chacha20;
 mod ghash;
 mod measure;

@@ -8,6 +8,7 @@
 //! entered through `row`, registers are cleared by `wipe`: these three hold all `unsafe` of the room.
 
 pub mod aes;
+pub mod aes_gcm;
 pub mod chacha20;
 pub mod ghash;
 mod lanes;
