@@ -3,6 +3,7 @@
 //! `syntax → resolver → Effective`, joined with the engine's `Report` in `recommendation`, then
 //! `plan → apply`. The library prints nothing; `output` makes text, the binary prints it.
 
+pub mod apply;
 pub mod diagnosis;
 pub mod files;
 pub mod output;

@@ -4,7 +4,15 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[cfg(unix)]
+mod apply;
+#[cfg(unix)]
+mod faults;
 mod files;
+#[cfg(unix)]
+mod host;
 mod output;
 #[path = "../support/report.rs"]
 mod report;
+#[cfg(unix)]
+mod rollback;

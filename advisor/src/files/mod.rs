@@ -102,12 +102,6 @@ pub trait Changes: Files {
     /// The system's; the file may then hold a part of them.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Adds bytes to the end of a file that exists.
-    ///
-    /// # Errors
-    /// The system's; the file may then hold a part of them.
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-
     /// Sets the permission bits. Does nothing where the system has none.
     ///
     /// # Errors
@@ -155,6 +149,12 @@ pub trait Changes: Files {
     /// # Errors
     /// The system's.
     fn create_directory(&self, path: &Path, mode: u32) -> io::Result<()>;
+
+    /// Removes an empty directory.
+    ///
+    /// # Errors
+    /// The system's, also when it is not empty.
+    fn remove_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Locks a file, which is made where it is missing, until the value is dropped or the process ends.
     /// `None` when another process, or another caller in this one, holds it.

@@ -220,14 +220,6 @@ impl Changes for SystemFiles {
             .write_all(bytes)
     }
 
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.append(true);
-        options
-            .open(self.real(path, AtEnd::Stay)?)?
-            .write_all(bytes)
-    }
-
     #[cfg(unix)]
     fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
@@ -289,6 +281,10 @@ impl Changes for SystemFiles {
         #[cfg(not(unix))]
         let _ = mode;
         Ok(())
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(self.real(path, AtEnd::Stay)?)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Lock>> {

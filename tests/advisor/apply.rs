@@ -1,0 +1,565 @@
+//! Writing: all files or none, whatever fails and whenever the process dies.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use advisor::apply::{self, ApplyError, Progress, Scope};
+use advisor::files::Changes;
+use advisor::plan::Plan;
+use advisor::resolver::Side;
+use rustix::io::Errno;
+
+use crate::faults::{Counted, Fault, Faulty};
+use crate::host::{Host, SERVER, STATE, Seen};
+
+const DROP_IN: &str = "/etc/ssh/ssh_config.d/00-cipher-advisor.conf";
+const CLIENT_DROP_IN: &str = "Ciphers aes256-ctr,aes128-ctr\n";
+const SERVER_AFTER: &str = "Ciphers aes256-ctr\nUsePAM yes\n";
+const ERRORS: [Errno; 5] = [
+    Errno::IO,
+    Errno::NOSPC,
+    Errno::PERM,
+    Errno::ROFS,
+    Errno::BUSY,
+];
+
+/// A drop-in that is new, in a directory that may be too, and a file that is changed.
+fn plans(host: &Host) -> Vec<Plan> {
+    vec![
+        host.plan(Side::Client, "", &[(DROP_IN, CLIENT_DROP_IN)]),
+        host.plan(Side::Server, "", &[(SERVER, SERVER_AFTER)]),
+    ]
+}
+
+/// A host with something special about every file: mode, owner, a missing directory.
+fn special() -> Host {
+    let host = Host::debian();
+    fs::remove_dir(host.real("/etc/ssh/ssh_config.d")).unwrap();
+    host.chmod(SERVER, 0o640);
+    host.chown(SERVER, 7, 8);
+    host
+}
+
+fn run(host: &Host, files: &dyn Changes) -> Result<apply::Applied, ApplyError> {
+    apply::apply(&plans(host), &host.request(files))
+}
+
+#[test]
+fn a_group_is_written_with_backups_and_modes_kept() {
+    let host = special();
+    let old = host.snapshot("/etc");
+    let applied = run(&host, &host.files).unwrap();
+    assert_eq!(applied.id, Some(1));
+    let files: Vec<_> = applied
+        .changes
+        .iter()
+        .map(|change| change.file.to_str().unwrap())
+        .collect();
+    assert_eq!(files, [DROP_IN, SERVER]);
+    assert_eq!(applied.changes[0].backup, None);
+    let backup = applied.changes[1].backup.clone().unwrap();
+    assert_eq!(
+        backup,
+        PathBuf::from("/var/lib/cipher-advisor/backups/20261130T204657Z-000001-2-sshd_config")
+    );
+
+    let new = host.snapshot("/etc");
+    let server = |tree: &BTreeMap<PathBuf, Option<Seen>>| tree[Path::new(SERVER)].clone().unwrap();
+    assert_eq!(server(&new).bytes, SERVER_AFTER.as_bytes());
+    assert_eq!(
+        (server(&new).mode, server(&new).owner),
+        (server(&old).mode, server(&old).owner)
+    );
+    let made = new[Path::new(DROP_IN)].clone().unwrap();
+    assert_eq!(
+        (made.bytes.as_slice(), made.mode),
+        (CLIENT_DROP_IN.as_bytes(), 0o644)
+    );
+    assert_eq!(
+        new.len(),
+        old.len() + 2,
+        "the drop-in and its directory, nothing else: {new:?}"
+    );
+
+    let kept = host.snapshot(STATE)[&backup].clone().unwrap();
+    assert_eq!(
+        kept,
+        server(&old),
+        "a backup has the bytes, the mode and the owner"
+    );
+    assert_eq!(
+        fs::metadata(host.real(STATE)).unwrap().mode() & 0o7777,
+        0o700
+    );
+    let history = apply::history(&host.files, Path::new(STATE)).unwrap();
+    assert_eq!(history.len(), 1);
+    assert_eq!(history[0].progress, Progress::Done);
+    assert_eq!(history[0].timestamp(), "20261130T204657Z");
+}
+
+#[test]
+fn a_second_run_touches_nothing() {
+    let host = Host::debian();
+    run(&host, &host.files).unwrap();
+    let before = (
+        host.snapshot("/"),
+        host.inode(SERVER),
+        host.inode(DROP_IN),
+        host.inode(STATE),
+    );
+    let watched = Faulty::none(&host.files, Counted::Changing);
+    let again = run(&host, &watched).unwrap();
+    assert_eq!(again, apply::Applied::default());
+    assert_eq!(watched.calls(), 0);
+    assert_eq!(
+        before,
+        (
+            host.snapshot("/"),
+            host.inode(SERVER),
+            host.inode(DROP_IN),
+            host.inode(STATE)
+        )
+    );
+}
+
+#[test]
+fn an_edit_that_changes_no_byte_is_no_change() {
+    let host = Host::debian();
+    let mut plan = host.plan(Side::Server, "", &[(SERVER, SERVER_AFTER)]);
+    plan.edits[0].after = plan.edits[0].before.clone().unwrap();
+    let applied = apply::apply(&[plan], &host.request(&host.files)).unwrap();
+    assert_eq!(applied, apply::Applied::default());
+    assert!(!host.real(STATE).exists());
+}
+
+#[test]
+fn a_file_changed_since_the_plan_stops_everything() {
+    let host = Host::debian();
+    let plans = plans(&host);
+    for theirs in ["UsePAM no\n", ""] {
+        host.put(SERVER, theirs);
+        let old = host.snapshot("/etc");
+        let error = apply::apply(&plans, &host.request(&host.files)).unwrap_err();
+        assert!(
+            matches!(&error, ApplyError::Changed(path) if path == Path::new(SERVER)),
+            "{error}"
+        );
+        assert_eq!(host.snapshot("/etc"), old);
+    }
+    fs::remove_file(host.real(SERVER)).unwrap();
+    let error = apply::apply(&plans, &host.request(&host.files)).unwrap_err();
+    assert!(matches!(error, ApplyError::Changed(_)), "{error}");
+
+    let host = Host::debian();
+    let plans = self::plans(&host);
+    host.put(DROP_IN, "# made meanwhile\n");
+    let error = apply::apply(&plans, &host.request(&host.files)).unwrap_err();
+    assert!(
+        matches!(&error, ApplyError::Changed(path) if path == Path::new(DROP_IN)),
+        "{error}"
+    );
+    assert_eq!(host.text(DROP_IN), "# made meanwhile\n");
+}
+
+#[test]
+fn a_file_changed_between_check_and_rename_is_not_overwritten() {
+    let host = Host::debian();
+    let theirs = || {
+        host.put(SERVER, "UsePAM no # theirs\n");
+        Ok(())
+    };
+    let request = apply::ApplyRequest {
+        validate: &theirs,
+        ..host.request(&host.files)
+    };
+    let error = apply::apply(&plans(&host), &request).unwrap_err();
+    assert!(matches!(error, ApplyError::Changed(_)), "{error}");
+    assert_eq!(host.text(SERVER), "UsePAM no # theirs\n");
+    assert!(!host.real(DROP_IN).exists());
+}
+
+#[test]
+fn what_does_not_resolve_as_planned_is_put_back() {
+    let host = special();
+    let old = host.snapshot("/etc");
+    let seen = AtomicUsize::new(0);
+    let verify = || {
+        seen.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(
+            host.text(SERVER),
+            SERVER_AFTER,
+            "verified once everything is in place"
+        );
+        assert_eq!(host.text(DROP_IN), CLIENT_DROP_IN);
+        Err("the client's list is another".to_owned())
+    };
+    let request = apply::ApplyRequest {
+        verify: &verify,
+        ..host.request(&host.files)
+    };
+    let error = apply::apply(&plans(&host), &request).unwrap_err();
+    assert!(
+        error.to_string().contains("the client's list is another"),
+        "{error}"
+    );
+    assert_eq!(seen.load(Ordering::SeqCst), 1);
+    assert_eq!(host.snapshot("/etc"), old);
+    assert_eq!(
+        host.snapshot("/var/lib/cipher-advisor/backups").len(),
+        1,
+        "no backup of what was not replaced"
+    );
+    let history = apply::history(&host.files, Path::new(STATE)).unwrap();
+    assert_eq!(history[0].progress, Progress::Undone);
+}
+
+#[test]
+fn a_link_stays_and_its_target_is_replaced_where_it_is() {
+    let host = Host::debian();
+    host.put("/srv/conf/sshd_config", "UsePAM yes\r\n");
+    fs::remove_file(host.real(SERVER)).unwrap();
+    symlink("/srv/conf/sshd_config", host.real(SERVER)).unwrap();
+    let plan = host.plan(
+        Side::Server,
+        "",
+        &[(SERVER, "Ciphers aes128-ctr\r\nUsePAM yes\r\n")],
+    );
+    apply::apply(&[plan], &host.request(&host.files)).unwrap();
+    assert_eq!(
+        fs::read_link(host.real(SERVER)).unwrap(),
+        Path::new("/srv/conf/sshd_config")
+    );
+    assert_eq!(
+        host.text("/srv/conf/sshd_config"),
+        "Ciphers aes128-ctr\r\nUsePAM yes\r\n"
+    );
+    assert_eq!(fs::read_dir(host.real("/srv/conf")).unwrap().count(), 1);
+
+    apply::rollback(None, false, &host.request(&host.files)).unwrap();
+    assert_eq!(host.text("/srv/conf/sshd_config"), "UsePAM yes\r\n");
+    assert_eq!(
+        fs::read_link(host.real(SERVER)).unwrap(),
+        Path::new("/srv/conf/sshd_config")
+    );
+}
+
+#[test]
+fn what_cannot_be_replaced_is_named() {
+    let host = Host::debian();
+    let refused = |path: &str| {
+        let plan = host.plan(Side::Client, "", &[(path, "Ciphers aes128-ctr\n")]);
+        let error = apply::apply(&[plan], &host.request(&host.files)).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        error.to_string()
+    };
+    symlink("/nowhere", host.real("/etc/ssh/link")).unwrap();
+    assert!(
+        refused("/etc/ssh/link").starts_with("/etc/ssh/link: a symbolic link that leads nowhere")
+    );
+    assert!(refused("/etc/ssh/ssh_config.d").contains("not a regular file"));
+    assert!(
+        refused("/etc/ssh/ssh_config/x")
+            .contains("/etc/ssh/ssh_config/x: cannot follow the links of")
+    );
+}
+
+#[test]
+fn a_step_the_system_refuses_is_told_with_errno_and_cure() {
+    let (changing, _) = calls_of_an_apply();
+    let mut busy = Vec::new();
+    for at in 0..changing {
+        let host = special();
+        let faulty = Faulty::new(&host.files, Counted::Changing, at, Fault::Once(Errno::BUSY));
+        busy.push(run(&host, &faulty).unwrap_err().to_string());
+    }
+    let expected = "/etc/ssh/sshd_config: cannot replace: Device or resource busy (os error 16) (EBUSY: it is a mount \
+                    point, as in containers; change it where it is mounted from); nothing was changed";
+    assert!(busy.iter().any(|message| message == expected), "{busy:#?}");
+}
+
+#[test]
+fn a_protected_file_stays_and_the_reason_is_clear() {
+    let Some(chattr) = crate::support::program("chattr", "e2fsprogs") else {
+        return;
+    };
+    let host = Host::debian();
+    let set = |flag: &str| {
+        Command::new(&chattr)
+            .arg(flag)
+            .arg(host.real(SERVER))
+            .output()
+            .unwrap()
+            .status
+            .success()
+    };
+    if !set("+i") {
+        return crate::support::skip_here(
+            "chattr +i is not possible on this file system or for this user",
+        );
+    }
+    let old = host.snapshot("/etc");
+    let error = run(&host, &host.files);
+    assert!(set("-i"));
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.starts_with("/etc/ssh/sshd_config: cannot replace: Operation not permitted"),
+        "{error}"
+    );
+    assert!(error.contains("EPERM: protected with chattr +i"), "{error}");
+    assert_eq!(
+        host.snapshot("/etc"),
+        old,
+        "the drop-in of the same group is gone too"
+    );
+}
+
+#[test]
+fn a_second_run_at_the_same_time_names_the_first() {
+    let host = Host::debian();
+    let meanwhile = || {
+        let error = run(&host, &host.files).unwrap_err();
+        let expected = format!("another run (process {}) is changing", std::process::id());
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        Ok(())
+    };
+    let request = apply::ApplyRequest {
+        validate: &meanwhile,
+        ..host.request(&host.files)
+    };
+    apply::apply(&plans(&host), &request).unwrap();
+}
+
+#[test]
+fn work_of_others_survives_the_recovery() {
+    let (changing, _) = calls_of_an_apply();
+    let host = special();
+    // Killed while the journal says it is done: both files are in place.
+    let faulty = Faulty::new(&host.files, Counted::Changing, changing - 4, Fault::Killed);
+    run(&host, &faulty).unwrap_err();
+    assert_eq!(host.text(SERVER), SERVER_AFTER);
+    host.put(SERVER, "# by hand\n");
+    let recovered = apply::recover(&host.files, Path::new(STATE), &host.cancelled).unwrap();
+    assert_eq!(recovered.len(), 1);
+    assert_eq!(recovered[0].left, [Path::new(SERVER)]);
+    assert_eq!(host.text(SERVER), "# by hand\n");
+    assert!(!host.real(DROP_IN).exists());
+    assert!(
+        apply::recover(&host.files, Path::new(STATE), &host.cancelled)
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_damaged_journal_stops_with_its_name() {
+    let host = Host::debian();
+    host.put("/var/lib/cipher-advisor/journal/000001.json", "{");
+    let error = run(&host, &host.files).unwrap_err().to_string();
+    assert!(
+        error.starts_with(
+            "/var/lib/cipher-advisor/journal/000001.json: not an entry of the journal"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_ordinary_user_changes_his_own_files_only() {
+    if !as_ordinary_user("apply::an_ordinary_user_changes_his_own_files_only") {
+        return;
+    }
+    let host = Host::debian();
+    let config = "/home/me/.ssh/config";
+    host.mkdir("/home/me");
+    let state = apply::state_directory(Scope::User, Path::new("/home/me"), None);
+    let write = |after: &str| {
+        let plan = host.plan(Side::Client, "", &[(config, after)]);
+        let request = apply::ApplyRequest {
+            scope: Scope::User,
+            state: &state,
+            ..host.request(&host.files)
+        };
+        apply::apply(&[plan], &request)
+    };
+    write("Ciphers aes128-ctr\n").unwrap();
+    let mode = |path: &str| fs::metadata(host.real(path)).unwrap().mode() & 0o7777;
+    assert_eq!((mode(config), mode("/home/me/.ssh")), (0o600, 0o700));
+    host.chmod(config, 0o644);
+    write("Ciphers aes256-ctr\n").unwrap();
+    assert_eq!(mode(config), 0o644, "an existing mode is kept");
+    assert_eq!(host.text(config), "Ciphers aes256-ctr\n");
+
+    host.chmod("/home/me/.ssh", 0o500);
+    let old = host.snapshot("/home/me/.ssh");
+    let error = write("Ciphers aes192-ctr\n").unwrap_err().to_string();
+    assert!(error.contains("EACCES"), "{error}");
+    assert_eq!(host.snapshot("/home/me/.ssh"), old);
+    host.chmod("/home/me/.ssh", 0o700);
+}
+
+#[test]
+fn every_single_failure_leaves_old_or_new() {
+    let mut points = 0;
+    let (changing, reading) = calls_of_an_apply();
+    for (counted, calls) in [(Counted::Changing, changing), (Counted::Reading, reading)] {
+        for at in 0..calls {
+            let faults = ERRORS.map(Fault::Once).into_iter().chain([Fault::Short]);
+            for fault in faults.take(if counted == Counted::Changing { 6 } else { 1 }) {
+                let host = special();
+                let old = host.snapshot("/etc");
+                let faulty = Faulty::new(&host.files, counted, at, fault);
+                let result = run(&host, &faulty);
+                check_settled(
+                    &host,
+                    &old,
+                    result,
+                    &format!("{fault:?} at {counted:?} call {at}"),
+                );
+                points += 1;
+            }
+        }
+    }
+    println!(
+        "{points} fault points of an apply: {changing} changing calls in 6 ways, {reading} reading calls"
+    );
+}
+
+#[test]
+fn a_process_killed_at_any_step_is_put_right_by_the_next() {
+    let mut points = 0;
+    let (changing, reading) = calls_of_an_apply();
+    for (counted, calls) in [(Counted::Changing, changing), (Counted::Reading, reading)] {
+        for at in 0..calls {
+            let host = special();
+            let old = host.snapshot("/etc");
+            let faulty = Faulty::new(&host.files, counted, at, Fault::Killed);
+            let what = format!("killed at {counted:?} call {at}");
+            let _ = run(&host, &faulty);
+            apply::recover(&host.files, Path::new(STATE), &host.cancelled).expect(&what);
+            let result = match host.snapshot("/etc") == old {
+                true => Err(ApplyError::Interrupted),
+                false => Ok(apply::Applied::default()),
+            };
+            check_settled(&host, &old, result, &what);
+            points += 1;
+        }
+    }
+    println!("{points} points at which an apply was killed");
+}
+
+#[test]
+fn a_signal_at_any_step_leaves_the_old_files() {
+    let (changing, _) = calls_of_an_apply();
+    for at in 0..changing {
+        let host = special();
+        let old = host.snapshot("/etc");
+        let files = Faulty::new(&host.files, Counted::Changing, at, Fault::Signal);
+        let request = apply::ApplyRequest {
+            cancelled: files.cancelled(),
+            ..host.request(&files)
+        };
+        let result = apply::apply(&plans(&host), &request);
+        match &result {
+            Err(error) => assert_eq!(error.exit_code(), 130, "call {at}: {error}"),
+            Ok(_) => assert!(
+                at + 5 >= changing,
+                "only the journal's last words are not interrupted: {at}"
+            ),
+        }
+        check_settled(&host, &old, result, &format!("signal at call {at}"));
+    }
+}
+
+/// What must hold after any run: old or new as the result says, complete, nothing left beside the files, and
+/// the next run succeeds.
+fn check_settled(
+    host: &Host,
+    old: &BTreeMap<PathBuf, Option<Seen>>,
+    result: Result<apply::Applied, ApplyError>,
+    what: &str,
+) {
+    let now = host.snapshot("/etc");
+    match result {
+        Ok(_) => check_new(&now, old, what),
+        Err(error) => {
+            assert!(
+                !matches!(error, ApplyError::NotRestored { .. }),
+                "{what}: {error}"
+            );
+            assert_eq!(&now, old, "{what}: {error}");
+        }
+    }
+    apply::recover(&host.files, Path::new(STATE), &host.cancelled).expect(what);
+    run(host, &host.files).expect(what);
+    check_new(&host.snapshot("/etc"), old, what);
+    let journal = host.snapshot("/var/lib/cipher-advisor/journal");
+    let hidden = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with('.');
+    assert!(!journal.keys().any(hidden), "{what}: {journal:?}");
+}
+
+fn check_new(
+    now: &BTreeMap<PathBuf, Option<Seen>>,
+    old: &BTreeMap<PathBuf, Option<Seen>>,
+    what: &str,
+) {
+    let mut expected = old.clone();
+    let server = expected
+        .get_mut(Path::new(SERVER))
+        .unwrap()
+        .as_mut()
+        .unwrap();
+    server.bytes = SERVER_AFTER.into();
+    let owner = fs::metadata("/proc/self").unwrap();
+    expected.insert("/etc/ssh/ssh_config.d".into(), None);
+    let made = Seen {
+        bytes: CLIENT_DROP_IN.into(),
+        mode: 0o644,
+        owner: (owner.uid(), owner.gid()),
+        link: None,
+    };
+    expected.insert(DROP_IN.into(), Some(made));
+    assert_eq!(now, &expected, "{what}");
+}
+
+fn calls_of_an_apply() -> (usize, usize) {
+    let count = |counted| {
+        let host = special();
+        let watched = Faulty::none(&host.files, counted);
+        run(&host, &watched).unwrap();
+        watched.calls()
+    };
+    (count(Counted::Changing), count(Counted::Reading))
+}
+
+/// Whether this is an ordinary user's process. Root runs the named test again as one.
+fn as_ordinary_user(test: &str) -> bool {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return true;
+    }
+    let Some(setpriv) = crate::support::program("setpriv", "util-linux") else {
+        return false;
+    };
+    // The build directory may be closed to others.
+    let place = tempfile::tempdir().unwrap();
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let binary = place.path().join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
+    let ran = Command::new(setpriv)
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&binary)
+        .args(["--exact", test])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout);
+    assert!(
+        ran.status.success() && told.contains("1 passed"),
+        "{told}\n{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    false
+}

@@ -1,0 +1,179 @@
+//! A file system that fails where a test tells it to.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use advisor::files::{Changes, Files, Lock, Status, SystemFiles};
+use rustix::io::Errno;
+
+/// How the calls from a certain one on go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// This one call fails and does nothing.
+    Once(Errno),
+    /// This one call, where it writes, writes half and fails.
+    Short,
+    /// This call and all after it fail, as after SIGKILL; a write gets half of its bytes out.
+    Killed,
+    /// Nothing fails, but a signal arrives.
+    Signal,
+}
+
+/// Which calls count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    Changing,
+    Reading,
+}
+
+/// The real files, with one fault.
+pub(crate) struct Faulty<'a> {
+    inner: &'a SystemFiles,
+    counted: Counted,
+    at: usize,
+    fault: Fault,
+    calls: AtomicUsize,
+    cancelled: AtomicBool,
+}
+
+enum Outcome {
+    Works,
+    Half(io::Error),
+    Fails(io::Error),
+}
+
+impl<'a> Faulty<'a> {
+    /// Lets the call number `at` (from 0) of the counted kind go wrong.
+    pub(crate) fn new(inner: &'a SystemFiles, counted: Counted, at: usize, fault: Fault) -> Self {
+        Self {
+            inner,
+            counted,
+            at,
+            fault,
+            calls: AtomicUsize::new(0),
+            cancelled: AtomicBool::new(false),
+        }
+    }
+
+    /// Nothing goes wrong; the calls are counted.
+    pub(crate) fn none(inner: &'a SystemFiles, counted: Counted) -> Self {
+        Self::new(inner, counted, usize::MAX, Fault::Killed)
+    }
+
+    /// How many calls of the counted kind were made.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    /// The flag a signal sets.
+    pub(crate) fn cancelled(&self) -> &AtomicBool {
+        &self.cancelled
+    }
+
+    fn outcome(&self, kind: Counted) -> Outcome {
+        if kind != self.counted {
+            let killed = self.fault == Fault::Killed && self.calls() > self.at;
+            return if killed { failure() } else { Outcome::Works };
+        }
+        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        match self.fault {
+            Fault::Once(errno) if call == self.at => Outcome::Fails(errno.into()),
+            Fault::Short | Fault::Killed if call == self.at => Outcome::Half(Errno::IO.into()),
+            Fault::Killed if call > self.at => failure(),
+            Fault::Signal if call == self.at => {
+                self.cancelled.store(true, Ordering::SeqCst);
+                Outcome::Works
+            }
+            _ => Outcome::Works,
+        }
+    }
+
+    fn change<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match self.outcome(Counted::Changing) {
+            Outcome::Works => act(),
+            Outcome::Half(error) | Outcome::Fails(error) => Err(error),
+        }
+    }
+
+    fn look<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match self.outcome(Counted::Reading) {
+            Outcome::Works => act(),
+            Outcome::Half(error) | Outcome::Fails(error) => Err(error),
+        }
+    }
+}
+
+fn failure() -> Outcome {
+    Outcome::Fails(Errno::IO.into())
+}
+
+impl Files for Faulty<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.look(|| self.inner.read(path))
+    }
+    fn status(&self, path: &Path) -> io::Result<Status> {
+        self.look(|| self.inner.status(path))
+    }
+    fn link_status(&self, path: &Path) -> io::Result<Status> {
+        self.look(|| self.inner.link_status(path))
+    }
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.look(|| self.inner.canonical(path))
+    }
+    fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        self.look(|| self.inner.list(directory))
+    }
+    fn glob(&self, pattern: &Path) -> io::Result<Vec<PathBuf>> {
+        self.look(|| self.inner.glob(pattern))
+    }
+    fn root(&self) -> &Path {
+        self.inner.root()
+    }
+}
+
+impl Changes for Faulty<'_> {
+    fn create(&self, path: &Path) -> io::Result<()> {
+        self.change(|| self.inner.create(path))
+    }
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        match self.outcome(Counted::Changing) {
+            Outcome::Works => self.inner.write(path, bytes),
+            Outcome::Half(error) => {
+                self.inner.write(path, &bytes[..bytes.len() / 2])?;
+                Err(error)
+            }
+            Outcome::Fails(error) => Err(error),
+        }
+    }
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        self.change(|| self.inner.set_mode(path, mode))
+    }
+    fn set_owner(&self, path: &Path, uid: u32, gid: u32) -> io::Result<()> {
+        self.change(|| self.inner.set_owner(path, uid, gid))
+    }
+    fn copy_attributes(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(|| self.inner.copy_attributes(from, to))
+    }
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        self.change(|| self.inner.sync(path))
+    }
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.change(|| self.inner.sync_directory(path))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(|| self.inner.rename(from, to))
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.change(|| self.inner.remove(path))
+    }
+    fn create_directory(&self, path: &Path, mode: u32) -> io::Result<()> {
+        self.change(|| self.inner.create_directory(path, mode))
+    }
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        self.change(|| self.inner.remove_directory(path))
+    }
+    fn lock(&self, path: &Path) -> io::Result<Option<Lock>> {
+        self.change(|| self.inner.lock(path))
+    }
+}
