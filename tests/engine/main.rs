@@ -5,6 +5,7 @@ mod aes;
 mod aes_gcm;
 mod chacha20;
 mod ghash;
+mod interop;
 mod measure;
 mod packet;
 mod providers;
