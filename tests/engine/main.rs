@@ -4,8 +4,10 @@
 mod aes;
 mod aes_gcm;
 mod chacha20;
+mod cpu;
 mod ghash;
 mod interop;
+mod installed;
 mod measure;
 mod packet;
 mod providers;

@@ -4,4 +4,8 @@
 //! through [`Commands`](crate::host::Commands), so a test can pretend any machine.
 #![forbid(unsafe_code)]
 
+pub mod elf;
+mod openssh;
 pub mod releases;
+
+pub use openssh::{DiscoverRequest, Installed, InstalledProgram, discover};
