@@ -4,58 +4,73 @@
 use super::{BLOCK, CONSTANTS, DOUBLE_ROUNDS, Key, XorArgs, xor_partial};
 use crate::kernels::lanes::{load128, load256, store256};
 use std::arch::x86_64::*;
+use std::hint::black_box;
 use zeroize::optimization_barrier;
 
 /// One block of key stream.
 type Stream = [__m256i; 2];
+/// Two blocks of key stream, one after the other.
+type Pair = [Stream; 2];
 
 #[target_feature(enable = "avx2")]
 pub(super) fn apply(args: XorArgs<'_>) {
     let (key, nonce, mut block) = (args.key, args.nonce, args.block);
-    let (passes, rest) = args.data.as_chunks_mut::<{ 8 * BLOCK }>();
-    for pass in passes {
-        xor_blocks(pass, &eight_blocks(key, nonce, block));
+    // Masks that the compiler can see make it replace one shuffle by two.
+    let masks = black_box(&MASKS);
+    for pass in args.data.chunks_mut(8 * BLOCK) {
+        match pass.len().div_ceil(BLOCK) {
+            1 | 2 => xor_pairs(pass, &by_rows::<1>(masks, key, nonce, block)),
+            3 | 4 => xor_pairs(pass, &by_rows::<2>(masks, key, nonce, block)),
+            5 | 6 => xor_pairs(pass, &by_rows::<3>(masks, key, nonce, block)),
+            _ => xor_pairs(pass, &eight_blocks(masks, key, nonce, block)),
+        }
         block = block.wrapping_add(8);
-    }
-    match rest.len().div_ceil(BLOCK) {
-        0 => {}
-        1 | 2 => xor_blocks(rest, by_rows::<1>(key, nonce, block).as_flattened()),
-        3 | 4 => xor_blocks(rest, by_rows::<2>(key, nonce, block).as_flattened()),
-        5 | 6 => xor_blocks(rest, by_rows::<3>(key, nonce, block).as_flattened()),
-        _ => xor_blocks(rest, &eight_blocks(key, nonce, block)),
     }
 }
 
 /// XORs key stream into a buffer no longer than it.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn xor_blocks(data: &mut [u8], streams: &[Stream]) {
+fn xor_pairs<const N: usize>(data: &mut [u8], streams: &[Pair; N]) {
     let (blocks, partial) = data.as_chunks_mut::<BLOCK>();
-    let (used, unused) = streams.split_at(blocks.len());
-    for (block, stream) in blocks.iter_mut().zip(used) {
-        for (bytes, words) in block.as_chunks_mut().0.iter_mut().zip(stream) {
-            store256(bytes, xor(load256(bytes), *words));
+    let (pairs, _) = blocks.as_chunks_mut::<2>();
+    if let Some(pairs) = pairs.as_mut_array::<N>() {
+        // A length the compiler knows: the key stream need not pass through memory.
+        for (pair, stream) in pairs.iter_mut().zip(streams) {
+            xor_block(&mut pair[0], &stream[0]);
+            xor_block(&mut pair[1], &stream[1]);
         }
+        return;
+    }
+    let (used, unused) = streams.as_flattened().split_at(blocks.len());
+    for (block, stream) in blocks.iter_mut().zip(used) {
+        xor_block(block, stream);
     }
     if let ([_, ..], Some(stream)) = (&partial, unused.first()) {
         let mut bytes = [0; BLOCK];
-        for (bytes, words) in bytes.as_chunks_mut().0.iter_mut().zip(stream) {
-            store256(bytes, *words);
-        }
+        xor_block(&mut bytes, stream);
         xor_partial(partial, &bytes);
         bytes = [0; BLOCK];
         optimization_barrier(&bytes);
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+fn xor_block(block: &mut [u8; BLOCK], stream: &Stream) {
+    for (bytes, words) in block.as_chunks_mut().0.iter_mut().zip(stream) {
+        store256(bytes, xor(load256(bytes), *words));
+    }
+}
+
 /// Eight blocks: vector `i` holds word `i` of all of them until they are transposed.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn eight_blocks(key: &Key, nonce: u64, block: u64) -> [Stream; 8] {
+fn eight_blocks(masks: &Masks, key: &Key, nonce: u64, block: u64) -> [Pair; 4] {
     let start = start(key, nonce, block);
     let mut x = start;
     for _ in 0..DOUBLE_ROUNDS {
-        double_round!(x);
+        double_round!(masks, x);
     }
     for i in 0..16 {
         x[i] = add(x[i], start[i]);
@@ -63,14 +78,10 @@ fn eight_blocks(key: &Key, nonce: u64, block: u64) -> [Stream; 8] {
     let a = transpose([x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]]);
     let b = transpose([x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15]]);
     [
-        [a[0], b[0]],
-        [a[1], b[1]],
-        [a[2], b[2]],
-        [a[3], b[3]],
-        [a[4], b[4]],
-        [a[5], b[5]],
-        [a[6], b[6]],
-        [a[7], b[7]],
+        [[a[0], b[0]], [a[1], b[1]]],
+        [[a[2], b[2]], [a[3], b[3]]],
+        [[a[4], b[4]], [a[5], b[5]]],
+        [[a[6], b[6]], [a[7], b[7]]],
     ]
 }
 
@@ -153,7 +164,7 @@ fn transpose_halves(x: [__m256i; 4]) -> [__m256i; 4] {
 /// last, stays where it is, so that the shuffles are off the critical path.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn by_rows<const N: usize>(key: &Key, nonce: u64, block: u64) -> [[Stream; 2]; N] {
+fn by_rows<const N: usize>(masks: &Masks, key: &Key, nonce: u64, block: u64) -> [Pair; N] {
     let [low, high] = key.halves();
     let row_a = _mm256_broadcastsi128_si256(_mm_set_epi32(
         CONSTANTS[3] as i32,
@@ -172,11 +183,11 @@ fn by_rows<const N: usize>(key: &Key, nonce: u64, block: u64) -> [[Stream; 2]; N
     let mut x = start;
     for _ in 0..DOUBLE_ROUNDS {
         for [a, b, c, d] in &mut x {
-            quarter_rounds!((*a, *b, *c, *d));
+            quarter_rounds!(masks, (*a, *b, *c, *d));
             *a = _mm256_shuffle_epi32::<0x93>(*a);
             *c = _mm256_shuffle_epi32::<0x39>(*c);
             *d = _mm256_shuffle_epi32::<0x4e>(*d);
-            quarter_rounds!((*a, *b, *c, *d));
+            quarter_rounds!(masks, (*a, *b, *c, *d));
             *a = _mm256_shuffle_epi32::<0x39>(*a);
             *c = _mm256_shuffle_epi32::<0x93>(*c);
             *d = _mm256_shuffle_epi32::<0x4e>(*d);
@@ -212,20 +223,33 @@ fn xor(a: __m256i, b: __m256i) -> __m256i {
     _mm256_xor_si256(a, b)
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn rotate<const LEFT: i32, const RIGHT: i32>(a: __m256i) -> __m256i {
-    if LEFT == 16 {
-        _mm256_shuffle_epi8(a, both_halves(0x0d0c_0f0e_0908_0b0a, 0x0504_0706_0100_0302))
-    } else if LEFT == 8 {
-        _mm256_shuffle_epi8(a, both_halves(0x0e0d_0c0f_0a09_080b, 0x0605_0407_0201_0003))
-    } else {
-        _mm256_or_si256(_mm256_slli_epi32::<LEFT>(a), _mm256_srli_epi32::<RIGHT>(a))
+/// What to shuffle bytes by in order to rotate words to the left.
+struct Masks {
+    by_16: [u8; 32],
+    by_8: [u8; 32],
+}
+
+const MASKS: Masks = Masks {
+    by_16: both_halves([2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13]),
+    by_8: both_halves([3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14]),
+};
+
+const fn both_halves(half: [u8; 16]) -> [u8; 32] {
+    let mut both = [0; 32];
+    let mut i = 0;
+    while i < both.len() {
+        both[i] = half[i % 16];
+        i += 1;
     }
+    both
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn both_halves(high: i64, low: i64) -> __m256i {
-    _mm256_set_epi64x(high, low, high, low)
+fn rotate<const LEFT: i32, const RIGHT: i32>(a: __m256i, masks: &Masks) -> __m256i {
+    match LEFT {
+        16 => _mm256_shuffle_epi8(a, load256(&masks.by_16)),
+        8 => _mm256_shuffle_epi8(a, load256(&masks.by_8)),
+        _ => _mm256_or_si256(_mm256_slli_epi32::<LEFT>(a), _mm256_srli_epi32::<RIGHT>(a)),
+    }
 }

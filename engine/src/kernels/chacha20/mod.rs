@@ -10,30 +10,32 @@
 /// Quarter rounds (RFC 8439 §2.1) side by side, each on the four places it is given.
 ///
 /// They advance step by step together, so that their latencies overlap. The row's own `add`, `xor` and
-/// `rotate::<LEFT, RIGHT>` do the arithmetic on words or on vectors of words.
+/// `rotate::<LEFT, RIGHT>` do the arithmetic on words or on vectors of words; `rotate` also gets `$masks`.
 macro_rules! quarter_rounds {
-    ($(($a:expr, $b:expr, $c:expr, $d:expr)),+) => {
+    ($masks:expr, $(($a:expr, $b:expr, $c:expr, $d:expr)),+) => {
         $( $a = add($a, $b); $d = xor($d, $a); )+
-        $( $d = rotate::<16, 16>($d); )+
+        $( $d = rotate::<16, 16>($d, $masks); )+
         $( $c = add($c, $d); $b = xor($b, $c); )+
-        $( $b = rotate::<12, 20>($b); )+
+        $( $b = rotate::<12, 20>($b, $masks); )+
         $( $a = add($a, $b); $d = xor($d, $a); )+
-        $( $d = rotate::<8, 24>($d); )+
+        $( $d = rotate::<8, 24>($d, $masks); )+
         $( $c = add($c, $d); $b = xor($b, $c); )+
-        $( $b = rotate::<7, 25>($b); )+
+        $( $b = rotate::<7, 25>($b, $masks); )+
     };
 }
 
 /// A column round and a diagonal round on sixteen words, or vectors of each of the words.
 macro_rules! double_round {
-    ($x:ident) => {
+    ($masks:expr, $x:ident) => {
         quarter_rounds!(
+            $masks,
             ($x[0], $x[4], $x[8], $x[12]),
             ($x[1], $x[5], $x[9], $x[13]),
             ($x[2], $x[6], $x[10], $x[14]),
             ($x[3], $x[7], $x[11], $x[15])
         );
         quarter_rounds!(
+            $masks,
             ($x[0], $x[5], $x[10], $x[15]),
             ($x[1], $x[6], $x[11], $x[12]),
             ($x[2], $x[7], $x[8], $x[13]),

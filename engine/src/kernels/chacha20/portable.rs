@@ -33,7 +33,7 @@ fn initial(key: &Key, nonce: u64) -> [u32; 16] {
 fn key_stream(state: &[u32; 16], stream: &mut [u8; BLOCK]) {
     let mut x = *state;
     for _ in 0..DOUBLE_ROUNDS {
-        double_round!(x);
+        double_round!((), x);
     }
     let (words, _) = stream.as_chunks_mut::<4>();
     for (word, (mixed, state)) in words.iter_mut().zip(x.iter().zip(state)) {
@@ -52,7 +52,7 @@ fn xor(a: u32, b: u32) -> u32 {
 }
 
 #[inline]
-fn rotate<const LEFT: u32, const RIGHT: u32>(a: u32) -> u32 {
+fn rotate<const LEFT: u32, const RIGHT: u32>(a: u32, (): ()) -> u32 {
     a << LEFT | a >> RIGHT
 }
 
@@ -64,7 +64,7 @@ mod tests {
     fn the_quarter_round_of_the_rfc() {
         // RFC 8439 §2.1.1.
         let mut x = [0x1111_1111, 0x0102_0304, 0x9b8d_6f43, 0x0123_4567];
-        quarter_rounds!((x[0], x[1], x[2], x[3]));
+        quarter_rounds!((), (x[0], x[1], x[2], x[3]));
         assert_eq!(x, [0xea2a_92f4, 0xcb1c_f8ce, 0x4581_472e, 0x5881_c4bb]);
     }
 }

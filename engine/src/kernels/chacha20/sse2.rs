@@ -54,7 +54,7 @@ fn four_blocks(key: &Key, nonce: u64, block: u64) -> [Stream; 4] {
     let start = start(key, nonce, block);
     let mut x = start;
     for _ in 0..DOUBLE_ROUNDS {
-        double_round!(x);
+        double_round!((), x);
     }
     for i in 0..16 {
         x[i] = add(x[i], start[i]);
@@ -149,11 +149,11 @@ fn by_rows<const N: usize>(key: &Key, nonce: u64, block: u64) -> [Stream; N] {
     let mut x = start;
     for _ in 0..DOUBLE_ROUNDS {
         for [a, b, c, d] in &mut x {
-            quarter_rounds!((*a, *b, *c, *d));
+            quarter_rounds!((), (*a, *b, *c, *d));
             *a = _mm_shuffle_epi32::<0x93>(*a);
             *c = _mm_shuffle_epi32::<0x39>(*c);
             *d = _mm_shuffle_epi32::<0x4e>(*d);
-            quarter_rounds!((*a, *b, *c, *d));
+            quarter_rounds!((), (*a, *b, *c, *d));
             *a = _mm_shuffle_epi32::<0x39>(*a);
             *c = _mm_shuffle_epi32::<0x93>(*c);
             *d = _mm_shuffle_epi32::<0x4e>(*d);
@@ -181,7 +181,7 @@ fn xor(a: __m128i, b: __m128i) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn rotate<const LEFT: i32, const RIGHT: i32>(a: __m128i) -> __m128i {
+fn rotate<const LEFT: i32, const RIGHT: i32>(a: __m128i, (): ()) -> __m128i {
     if LEFT == 16 {
         _mm_shufflehi_epi16::<0xb1>(_mm_shufflelo_epi16::<0xb1>(a))
     } else {
