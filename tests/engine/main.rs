@@ -10,6 +10,7 @@ mod interop;
 mod installed;
 mod measure;
 mod packet;
+mod poly1305;
 mod providers;
 #[path = "../support/mod.rs"]
 mod support;

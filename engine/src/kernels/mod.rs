@@ -12,6 +12,7 @@ pub mod aes_gcm;
 pub mod chacha20;
 pub mod ghash;
 mod lanes;
+pub mod poly1305;
 pub mod row;
 mod wipe;
 

@@ -1,0 +1,87 @@
+//! Poly1305, the one-time authenticator of RFC 8439 §2.5.
+//!
+//! The blocks of the message are the coefficients of a polynomial over the integers modulo
+//! p = 2¹³⁰ − 5, evaluated at `r`, the clamped first half of the key; the second half, `s`, is added to
+//! the result. A key must not be used for two messages.
+#![forbid(unsafe_code)]
+
+mod portable;
+mod portable32;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
+use super::row::{Entry, Kernel, Operation, Primitive, Row, row};
+use super::wipe;
+
+/// The Poly1305 one-time authenticator.
+pub struct Poly1305;
+
+impl Kernel<Poly1305> {
+    /// The tag of `data` under a one-time key: `r ‖ s`.
+    #[inline]
+    #[must_use]
+    pub fn tag(self, key: &[u8; 32], data: &[u8]) -> [u8; 16] {
+        self.run(|row| row.tag, (key, data))
+    }
+}
+
+/// The tag of a message.
+struct Tag;
+
+impl Operation for Tag {
+    /// Key and message.
+    type Args<'a> = (&'a [u8; 32], &'a [u8]);
+    type Output = [u8; 16];
+}
+
+/// What every row of Poly1305 can do.
+#[derive(Clone, Copy)]
+pub struct Entries {
+    tag: Entry<Tag>,
+}
+
+impl Primitive for Poly1305 {
+    type Entries = Entries;
+    const ROWS: &'static [Row<Self>] = &[
+        #[cfg(target_arch = "x86_64")]
+        row!("avx2", ["avx2"], wipe::ymm, Entries { tag: Tag => avx2::tag }),
+        #[cfg(not(target_pointer_width = "32"))]
+        row!("portable", [], wipe::baseline, Entries { tag: Tag => portable::tag }),
+        row!("portable32", [], wipe::baseline, Entries { tag: Tag => portable32::tag }),
+        // Last where its products of 128 bits are calls.
+        #[cfg(target_pointer_width = "32")]
+        row!("portable", [], wipe::baseline, Entries { tag: Tag => portable::tag }),
+    ];
+}
+
+/// Length of a block in bytes.
+const BLOCK: usize = 16;
+
+/// The last, incomplete block of a message: a 1 follows its bytes (RFC 8439 §2.5.1).
+#[inline]
+fn padded(partial: &[u8]) -> [u8; BLOCK] {
+    let mut block = [0; BLOCK];
+    block[..partial.len()].copy_from_slice(partial);
+    block[partial.len()] = 1;
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::{Feature, Features};
+    use crate::kernels::row::choose;
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_widest_row_that_the_features_allow_is_chosen() {
+        let chosen = |list: &[Feature]| choose::<Poly1305>(Features::of(list)).name;
+        assert_eq!(chosen(&[]), "portable");
+        assert_eq!(chosen(&[Feature::Sse2, Feature::Bmi2]), "portable");
+        assert_eq!(chosen(&[Feature::Sse2, Feature::Avx2]), "avx2");
+        assert_eq!(choose::<Poly1305>(Features::ALL).name, "avx2");
+        let narrow = Features::ALL.hide(Features::of(&[Feature::Avx]));
+        assert_eq!(choose::<Poly1305>(narrow).name, "portable");
+    }
+}
