@@ -3,9 +3,12 @@
 #![forbid(unsafe_code)]
 
 use engine::algorithm::{Cipher, Mac, MacFunction, Mode};
+use engine::cpu::{Detected, Feature, Features};
+use engine::installed::releases::Release;
 use engine::packet::{PacketCipher, PacketError};
 use engine::providers::{
-    Direction, Keys, Libcrypto, Provider, RustCrypto, SelfTestFailure, Unavailable, self_test,
+    Direction, Keys, Libcrypto, Native, OpenSsh, Provider, RustCrypto, SelfTestFailure,
+    Unavailable, self_test,
 };
 use engine::report::ProviderName;
 
@@ -22,14 +25,40 @@ pub(crate) fn algorithms() -> impl Iterator<Item = (Cipher, Option<Mac>)> {
     })
 }
 
-/// Every provider there is here, each with a name for messages.
+/// Every provider there is here, each with a name for messages; of our kernels one for every set of
+/// rows this processor can run.
 pub(crate) fn providers() -> Vec<(String, Box<dyn Provider>)> {
     let mut found: Vec<(String, Box<dyn Provider>)> =
         vec![("rustcrypto".to_owned(), Box::new(RustCrypto::new()))];
+    for native in shrunk().into_iter().map(Native::new) {
+        let name = format!("{native:?}");
+        if found.iter().all(|(known, _)| *known != name) {
+            found.push((name, Box::new(native)));
+        }
+    }
     if let Some(library) = libcrypto() {
+        let all = Detected::new(Features::NONE);
+        for release in [None, Some(Release::new(8, 2))] {
+            let openssh = OpenSsh::new(Ok(library.clone()), release, all);
+            found.push((format!("openssh {release:?}"), Box::new(openssh)));
+        }
         found.push(("libcrypto".to_owned(), Box::new(library)));
     }
     found
+}
+
+/// What this processor has, and ever less of it: the newest features are taken away first.
+pub(crate) fn shrunk() -> Vec<Detected> {
+    let mut detected = Detected::new(Features::NONE);
+    let mut sets = vec![detected];
+    for &feature in Feature::ALL.iter().rev() {
+        let fewer = detected.without(Features::of(&[feature]));
+        if fewer != detected {
+            sets.push(fewer);
+        }
+        detected = fewer;
+    }
+    sets
 }
 
 /// This system's libcrypto.
@@ -73,6 +102,67 @@ fn rustcrypto_has_aeads_and_ctr_with_hmac() {
         let expected = cipher.mode() != Mode::Cbc && !mac.is_some_and(umac);
         let worker = RustCrypto::new().worker(cipher, mac);
         assert_eq!(worker.is_ok(), expected, "{cipher} {mac:?}: {worker:?}");
+    }
+}
+
+#[test]
+fn native_names_the_rows_that_work() {
+    let portable = Native::new(Detected::new(Features::ALL));
+    let worker = |cipher, mac| portable.worker(cipher, mac).map_err(|reason| reason.0);
+    assert_eq!(
+        worker(Cipher::ChaCha20Poly1305, None).as_deref(),
+        Ok("chacha20 portable + poly1305 portable")
+    );
+    assert_eq!(
+        worker(Cipher::Aes128Gcm, None).as_deref(),
+        Ok("aes portable + ghash portable")
+    );
+    let mac = Mac::new(MacFunction::HmacSha256, false);
+    assert_eq!(
+        worker(Cipher::Aes192Ctr, Some(mac)).as_deref(),
+        Ok("aes portable + crates hmac + sha2")
+    );
+    let best = Native::new(Detected::new(Features::NONE));
+    if Detected::new(Features::NONE).features().has(Feature::Aes) {
+        let worker = best.worker(Cipher::Aes128Gcm, None).expect("GCM");
+        assert!(!worker.contains("aes portable"), "{worker}");
+    }
+}
+
+#[test]
+fn openssh_takes_what_the_release_takes_from_where_the_release_takes_it() {
+    let detected = Detected::new(Features::NONE);
+    let Some(library) = libcrypto() else { return };
+    let worker = |release, cipher| {
+        let openssh = OpenSsh::new(Ok(library.clone()), release, detected);
+        openssh.worker(cipher, None).map_err(|reason| reason.0)
+    };
+    let version = library.version();
+    let borrowed = format!("EVP_chacha20 of {version} + portable Poly1305");
+    let own = "portable ChaCha20 + portable Poly1305".to_owned();
+    let gcm = format!("EVP_aes_128_gcm of {version}");
+    for (release, chacha20) in [
+        (None, &borrowed),
+        (Some(Release::new(8, 2)), &own),
+        (Some(Release::new(8, 3)), &borrowed),
+        (Some(Release::new(10, 0)), &borrowed),
+    ] {
+        let worker = |cipher| worker(release, cipher);
+        assert_eq!(worker(Cipher::ChaCha20Poly1305).as_ref(), Ok(chacha20));
+        assert_eq!(worker(Cipher::Aes128Gcm).as_ref(), Ok(&gcm));
+    }
+}
+
+#[test]
+fn openssh_without_its_library_says_so() {
+    let reason = Unavailable("the library is gone".to_owned());
+    let detected = Detected::new(Features::NONE);
+    let new = OpenSsh::new(Err(reason.clone()), Some(Release::new(9, 2)), detected);
+    let old = OpenSsh::new(Err(reason.clone()), Some(Release::new(8, 2)), detected);
+    for (cipher, mac) in algorithms() {
+        assert_eq!(new.worker(cipher, mac), Err(reason.clone()));
+        let needs_none = cipher == Cipher::ChaCha20Poly1305;
+        assert_eq!(old.worker(cipher, mac).is_ok(), needs_none, "{cipher}");
     }
 }
 

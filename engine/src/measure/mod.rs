@@ -15,4 +15,4 @@ pub mod statistics;
 pub use environment::Warning;
 pub use gate::Gate;
 pub use plan::ENOUGH_ROUNDS;
-pub use session::{MeasureRequest, Measured, Progress, SelfTest, measure};
+pub use session::{MeasureRequest, Measured, Progress, measure};

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::statistics::median;
 use crate::algorithm::{Cipher, Mac};
 use crate::host::{Clock, run_cycles};
-use crate::packet::{LENGTH_FIELD, Layout, PacketCipher, PacketError};
+use crate::packet::{LENGTH_FIELD, PacketCipher, PacketError};
 use crate::providers::{Direction, Keys, Provider, Unavailable};
 
 /// Bytes a batch may fill: well inside a second-level cache, as the buffers of a running ssh are.
@@ -50,6 +50,14 @@ impl Cell {
     pub(super) fn is_same_algorithm(self, other: Self) -> bool {
         let algorithm = |cell: Self| (cell.provider, cell.cipher, cell.mac);
         algorithm(self) == algorithm(other)
+    }
+
+    /// Bytes a receiver needs before it can tell the length: the field, or the first block that hides it.
+    fn head(self) -> usize {
+        match self.mac {
+            Some(mac) if !mac.encrypt_then_mac => self.cipher.block_len(),
+            _ => LENGTH_FIELD,
+        }
     }
 }
 
@@ -196,8 +204,7 @@ impl Subject {
         arena: &mut Arena,
         watch: &Stopwatch<'_>,
     ) -> Result<(f64, f64), PacketError> {
-        let (packet, stride) = (self.packet(), self.stride());
-        let head = Layout::of(self.cell.cipher, self.cell.mac).head_len();
+        let (packet, stride, head) = (self.packet(), self.stride(), self.cell.head());
         let first = self.sequence;
         let before = watch.clock.thread_cpu();
         let mut sequence = first;
@@ -250,7 +257,7 @@ impl Subject {
     }
 
     fn packet(&self) -> usize {
-        LENGTH_FIELD + self.cell.body() + Layout::of(self.cell.cipher, self.cell.mac).tag_len()
+        LENGTH_FIELD + self.cell.body() + self.sealer.tag_len()
     }
 
     fn stride(&self) -> usize {
@@ -265,8 +272,17 @@ fn broken(error: PacketError) -> Unavailable {
 /// Keys no speed depends on: distinct bytes, so that 3DES gets three different keys.
 fn keys(cell: Cell) -> Keys {
     let mut next = 0_u8;
-    Keys::fill(cell.cipher, cell.mac, || {
-        next = next.wrapping_add(37);
-        next
-    })
+    let mut take = |len: usize| -> Vec<u8> {
+        (0..len)
+            .map(|_| {
+                next = next.wrapping_add(37);
+                next
+            })
+            .collect()
+    };
+    Keys {
+        cipher: take(cell.cipher.key_len()),
+        iv: take(cell.cipher.iv_len()),
+        mac: take(cell.mac.map_or(0, |mac| mac.function.key_len())),
+    }
 }

@@ -5,10 +5,14 @@
 
 mod compose;
 mod libcrypto;
+mod native;
+mod openssh;
 mod rustcrypto;
 mod self_test;
 
 pub use libcrypto::Libcrypto;
+pub use native::Native;
+pub use openssh::OpenSsh;
 pub use rustcrypto::RustCrypto;
 pub use self_test::{KnownAnswer, SelfTestFailure, known_answer, self_test};
 
