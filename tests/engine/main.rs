@@ -16,3 +16,4 @@ mod providers;
 mod support;
 #[path = "../support/sweep.rs"]
 mod sweep;
+mod umac;

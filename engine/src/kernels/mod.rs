@@ -14,6 +14,7 @@ pub mod ghash;
 mod lanes;
 pub mod poly1305;
 pub mod row;
+pub mod umac;
 mod wipe;
 
 pub use row::{Kernel, Operation, Primitive, Row};
