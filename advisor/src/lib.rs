@@ -11,3 +11,4 @@ pub mod plan;
 pub mod policy;
 pub mod recommendation;
 pub mod resolver;
+pub mod syntax;

@@ -1,0 +1,110 @@
+//! Edits that leave every other byte as it was.
+#![forbid(unsafe_code)]
+
+use super::{Statement, Tree};
+
+/// The file with the arguments of one line replaced; a comment behind them stays. `None` where the line is no
+/// statement.
+#[must_use]
+pub fn replace_arguments(tree: &Tree, index: usize, arguments: &[u8]) -> Option<Vec<u8>> {
+    let line = tree.lines().get(index)?;
+    let statement = line.statement()?;
+    let (start, end) = arguments_span(statement);
+    let (before, after) = (&tree.bytes()[..start], &tree.bytes()[end..]);
+    // A keyword with nothing behind it has no separator either.
+    let separator: &[u8] = if start == statement.keyword.span.end {
+        b" "
+    } else {
+        b""
+    };
+    Some([before, separator, arguments, after].concat())
+}
+
+fn arguments_span(statement: &Statement) -> (usize, usize) {
+    match (statement.arguments.first(), statement.arguments.last()) {
+        (Some(first), Some(last)) => (first.span.start, last.span.end),
+        _ => (statement.separator.end, statement.separator.end),
+    }
+}
+
+/// The file with a line put before the line of that index, or at the end for an index past the last line.
+/// It gets that line's indentation and the file's line ending.
+#[must_use]
+pub fn insert_line(tree: &Tree, index: usize, text: &[u8]) -> Vec<u8> {
+    let ending = line_ending(tree.bytes());
+    let Some(line) = tree.lines().get(index) else {
+        let ends_well = tree.bytes().is_empty() || tree.bytes().ends_with(b"\n");
+        let gap = if ends_well { b"" } else { ending };
+        return [tree.bytes(), gap, text, ending].concat();
+    };
+    let (before, after) = tree.bytes().split_at(line.span.start);
+    let indentation = after
+        .iter()
+        .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
+        .count();
+    [before, &after[..indentation], text, ending, after].concat()
+}
+
+/// The file without the line of that index.
+#[must_use]
+pub fn remove_line(tree: &Tree, index: usize) -> Option<Vec<u8>> {
+    let span = tree.lines().get(index)?.span.clone();
+    Some([&tree.bytes()[..span.start], &tree.bytes()[span.end..]].concat())
+}
+
+/// The ending of the first line.
+fn line_ending(bytes: &[u8]) -> &'static [u8] {
+    match bytes.iter().position(|&byte| byte == b'\n') {
+        Some(newline) if newline > 0 && bytes[newline - 1] == b'\r' => b"\r\n",
+        _ => b"\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dialect, parse};
+    use super::*;
+
+    fn tree(text: &str) -> Tree {
+        let dialect = Dialect {
+            server: false,
+            modern: true,
+        };
+        parse(text, dialect)
+    }
+
+    #[test]
+    fn a_replaced_value_keeps_indentation_comment_and_ending() {
+        let tree = tree("Host x\r\n\tCiphers = \"a, b\" c  # why\r\n");
+        let after = replace_arguments(&tree, 1, b"aes128-ctr").unwrap();
+        assert_eq!(after, b"Host x\r\n\tCiphers = aes128-ctr  # why\r\n");
+    }
+
+    #[test]
+    fn a_value_is_given_to_a_bare_keyword() {
+        let after = replace_arguments(&tree("Ciphers\n"), 0, b"aes128-ctr").unwrap();
+        assert_eq!(after, b"Ciphers aes128-ctr\n");
+    }
+
+    #[test]
+    fn an_inserted_line_takes_the_style_of_its_place() {
+        let tree = tree("Host x\r\n\tUser y\r\n");
+        let after = insert_line(&tree, 1, b"Ciphers a");
+        assert_eq!(after, b"Host x\r\n\tCiphers a\r\n\tUser y\r\n");
+    }
+
+    #[test]
+    fn a_line_at_the_end_gets_a_line_of_its_own() {
+        assert_eq!(
+            insert_line(&tree("User y"), 9, b"Port 1"),
+            b"User y\nPort 1\n"
+        );
+        assert_eq!(insert_line(&tree(""), 0, b"Port 1"), b"Port 1\n");
+    }
+
+    #[test]
+    fn comments_and_blank_lines_have_no_arguments() {
+        assert_eq!(replace_arguments(&tree("# Ciphers a\n"), 0, b"b"), None);
+        assert_eq!(remove_line(&tree("a b\nc d\n"), 0).unwrap(), b"c d\n");
+    }
+}

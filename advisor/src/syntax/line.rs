@@ -1,0 +1,245 @@
+//! One line, and how a file falls into lines.
+#![forbid(unsafe_code)]
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::Dialect;
+use super::tokens::{self, Piece};
+
+/// A line as the program reads it. Where `sshd` glues lines together at a NUL byte, one value spans them all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// All its bytes, with the line ending.
+    pub span: Range<usize>,
+    /// Its number in the file, from 1.
+    pub number: usize,
+    /// What it holds.
+    pub content: Content,
+    /// The parts the program sees.
+    seen: Vec<Range<usize>>,
+}
+
+/// What a line holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing.
+    Blank,
+    /// A comment.
+    Comment,
+    /// A quote that is never closed before the keyword ends: OpenSSH skips such a line silently.
+    Skipped,
+    /// A keyword and what belongs to it.
+    Statement(Statement),
+}
+
+/// A keyword with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The keyword as written, quotes removed.
+    pub keyword: Token,
+    /// Blanks and `=` between keyword and arguments.
+    pub separator: Range<usize>,
+    /// The arguments.
+    pub arguments: Vec<Token>,
+    /// A comment behind the arguments.
+    pub comment: Option<Range<usize>>,
+    /// What makes the line unreadable for the program.
+    pub fault: Option<Fault>,
+    /// Where the text behind the keyword begins in [`Line::text`].
+    pub(super) rest: usize,
+}
+
+/// A word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What the program takes it for: quotes and escapes removed.
+    pub value: Vec<u8>,
+    /// Where it stands, quotes included.
+    pub span: Range<usize>,
+}
+
+/// Why a program refuses to cut a line into words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// Nothing follows the keyword.
+    NoArgument,
+    /// A quote is not closed.
+    InvalidQuotes,
+}
+
+impl Line {
+    /// The text the program works on, blanks at the end removed.
+    pub(super) fn text<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        let text: Cow<'b, [u8]> = match self.seen.as_slice() {
+            [only] => Cow::Borrowed(&bytes[only.clone()]),
+            parts => parts
+                .iter()
+                .flat_map(|part| &bytes[part.clone()])
+                .copied()
+                .collect::<Vec<_>>()
+                .into(),
+        };
+        let length = trimmed_length(&text);
+        match text {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[..length]),
+            Cow::Owned(mut text) => {
+                text.truncate(length);
+                Cow::Owned(text)
+            }
+        }
+    }
+
+    /// The offset in the file of an offset in [`Line::text`].
+    pub(super) fn offset(&self, mut at: usize) -> usize {
+        for part in &self.seen {
+            if at < part.len() {
+                return part.start + at;
+            }
+            at -= part.len();
+        }
+        self.seen.last().map_or(self.span.end, |part| part.end)
+    }
+
+    /// The span in the file of a span in [`Line::text`].
+    pub(super) fn span_of(&self, text: &Range<usize>) -> Range<usize> {
+        let start = self.offset(text.start);
+        if text.is_empty() {
+            return start..start;
+        }
+        start..self.offset(text.end - 1) + 1
+    }
+
+    /// The statement, if it is one.
+    #[must_use]
+    pub fn statement(&self) -> Option<&Statement> {
+        match &self.content {
+            Content::Statement(statement) => Some(statement),
+            _ => None,
+        }
+    }
+}
+
+/// Cuts a file into lines.
+pub(super) fn lines(bytes: &[u8], dialect: Dialect) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let (mut start, mut number) = (0, 1);
+    let mut glued: Option<Line> = None;
+    while start < bytes.len() {
+        let end = match bytes[start..].iter().position(|&byte| byte == b'\n') {
+            Some(newline) => start + newline + 1,
+            None => bytes.len(),
+        };
+        let (seen, goes_on) = seen(bytes, start..end, dialect);
+        let mut line = glued.take().unwrap_or(Line {
+            span: start..start,
+            number,
+            content: Content::Blank,
+            seen: Vec::new(),
+        });
+        line.span.end = end;
+        line.seen.push(seen);
+        if goes_on && end < bytes.len() {
+            glued = Some(line);
+        } else {
+            line.content = content(&line, bytes, dialect);
+            lines.push(line);
+        }
+        start = end;
+        number += 1;
+    }
+    lines
+}
+
+/// The part of a physical line that the program sees, and whether the next line is glued to it.
+///
+/// `ssh` works on a C string, which ends at a NUL. `sshd` copies all lines into one buffer, leading blanks
+/// removed, so with the NUL the newline gets lost. Before 8.7 `sshd` also cut at every `#`, newline kept.
+fn seen(bytes: &[u8], line: Range<usize>, dialect: Dialect) -> (Range<usize>, bool) {
+    let text = &bytes[line.clone()];
+    let nul = text.iter().position(|&byte| byte == 0);
+    let mut end = nul.unwrap_or(text.len());
+    if !dialect.server {
+        return (line.start..line.start + end, false);
+    }
+    let mut goes_on = nul.is_some();
+    if !dialect.modern
+        && let Some(hash) = text[..end].iter().position(|&byte| byte == b'#')
+    {
+        end = hash;
+        goes_on = false;
+    }
+    let blank = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r');
+    let start = text[..end].iter().take_while(blank).count();
+    (line.start + start..line.start + end, goes_on)
+}
+
+/// Blanks and form feeds at the end go, but never the first byte.
+fn trimmed_length(text: &[u8]) -> usize {
+    let gone = |byte: &u8| tokens::is_blank(*byte) || *byte == b'\x0c';
+    let kept = text.iter().rposition(|byte| !gone(byte));
+    kept.unwrap_or(0) + usize::from(!text.is_empty())
+}
+
+fn content(line: &Line, bytes: &[u8], dialect: Dialect) -> Content {
+    let text = line.text(bytes);
+    let Some((mut keyword, mut next)) = tokens::delimited(&text, 0) else {
+        return if text.is_empty() {
+            Content::Blank
+        } else {
+            Content::Skipped
+        };
+    };
+    if keyword.value.is_empty() {
+        // Leading blanks, or one leading "=", which OpenSSH passes over just the same.
+        let Some(from) = next else {
+            return Content::Blank;
+        };
+        match tokens::delimited(&text, from) {
+            Some(second) => (keyword, next) = second,
+            None => return Content::Skipped,
+        }
+    }
+    match keyword.value.first() {
+        None => Content::Blank,
+        Some(b'#') => Content::Comment,
+        Some(_) => Content::Statement(statement(line, &text, &keyword, next, dialect)),
+    }
+}
+
+fn statement(
+    line: &Line,
+    text: &[u8],
+    keyword: &Piece,
+    next: Option<usize>,
+    dialect: Dialect,
+) -> Statement {
+    let rest = next.map_or(text.len(), |at| at + tokens::blanks(&text[at..]));
+    let mut fault = None;
+    let (mut pieces, mut comment) = (Vec::new(), None);
+    if !dialect.modern {
+        pieces = tokens::all_delimited(text, next);
+    } else if rest == text.len() {
+        fault = Some(Fault::NoArgument);
+    } else {
+        match tokens::split(text, rest) {
+            Ok(split) => (pieces, comment) = split,
+            Err(tokens::Unclosed) => fault = Some(Fault::InvalidQuotes),
+        }
+    }
+    Statement {
+        keyword: token(line, keyword),
+        separator: line.span_of(&(keyword.span.end..rest)),
+        arguments: pieces.iter().map(|piece| token(line, piece)).collect(),
+        comment: comment.map(|at| line.span_of(&(at..text.len()))),
+        fault,
+        rest,
+    }
+}
+
+fn token(line: &Line, piece: &Piece) -> Token {
+    Token {
+        value: piece.value.clone(),
+        span: line.span_of(&piece.span),
+    }
+}
