@@ -1,9 +1,40 @@
 //! The meaning of configuration files: what OpenSSH would make of them.
 //!
 //! First value wins; Include, Host, Match; `+ - ^` lists; dialect by version. The oracle is the real
-//! program (`ssh -G`, `sshd -T`), and a differential test holds this room to it.
+//! program (`ssh -G`, `sshd -T`), and a differential test holds this room to it. Problems are values and
+//! never stop the resolving; no command is ever run and no network asked: what hangs on them "depends".
 #![forbid(unsafe_code)]
 
+mod algorithms;
+mod client;
+mod client_host;
+mod client_include;
+mod client_match;
 mod effective;
+mod keywords;
+mod patterns;
+mod reading;
+mod request;
+mod server;
+mod server_match;
+mod setting;
 
+pub use client::resolve_client;
 pub use effective::{Considered, Effective, Location, Outcome, Problem, Severity, Side, Source};
+pub use request::{ClientFiles, ClientRequest, ServerRequest, Supported};
+pub use server::resolve_server;
+
+/// Bytes of a file, made fit for a message.
+fn show(bytes: &[u8]) -> String {
+    const LONGEST: usize = 200;
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]);
+    let shown: String = shown
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    if bytes.len() > LONGEST {
+        format!("{shown}…")
+    } else {
+        shown
+    }
+}
