@@ -7,10 +7,14 @@ mod support;
 #[cfg(unix)]
 mod apply;
 #[cfg(unix)]
+mod differential;
+#[cfg(unix)]
 mod faults;
 mod files;
 #[cfg(unix)]
 mod host;
+#[cfg(unix)]
+mod oracle;
 mod output;
 #[path = "../support/report.rs"]
 mod report;

@@ -1,0 +1,182 @@
+//! The installed `ssh` and `sshd` as judges of a configuration: do they accept it, and which lists result?
+#![forbid(unsafe_code)]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use advisor::files::SystemFiles;
+use advisor::resolver::{
+    ClientFiles, ClientRequest, Effective, ServerRequest, Supported, resolve_client, resolve_server,
+};
+use engine::installed::releases::Release;
+
+use crate::support::program;
+
+/// Debian's user without rights; `sshd -T` run by it needs no `/run/sshd`.
+const NOBODY: u32 = 65534;
+
+/// What a program made of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Refused,
+    Lists { ciphers: String, macs: String },
+}
+
+/// A private home with the installed programs beside it.
+pub(crate) struct Oracle {
+    home: tempfile::TempDir,
+    ssh: PathBuf,
+    sshd: PathBuf,
+    release: Release,
+    supported: Supported,
+    user: String,
+    uid: u32,
+}
+
+impl Oracle {
+    /// `None` where a program is missing.
+    pub(crate) fn new() -> Option<Self> {
+        let ssh = program("ssh", "openssh-client")?;
+        let sshd = program("sshd", "openssh-server")?;
+        let keygen = program("ssh-keygen", "openssh-client")?;
+        let home = tempfile::tempdir().unwrap();
+        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(home.path().join(".ssh")).unwrap();
+        let key = home.path().join("host_key");
+        let made = Command::new(keygen)
+            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+            .arg(&key)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let uid = fs::metadata(&key).unwrap().uid();
+        if uid == 0 {
+            chown(&key, Some(NOBODY), None).unwrap();
+        }
+        let printed = output(Command::new(&ssh).arg("-V"));
+        let version = String::from_utf8_lossy(&printed.stderr).into_owned();
+        let release = version.parse().unwrap();
+        let list = |what| lines(&output(Command::new(&ssh).args(["-Q", what])).stdout);
+        let supported = Supported::listed(&list("cipher"), &list("mac"), release);
+        Some(Self {
+            user: user_name(uid),
+            home,
+            ssh,
+            sshd,
+            release,
+            supported,
+            uid,
+        })
+    }
+
+    /// Where the tests put files; also the home `~` stands for.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Writes a file into the home and gives its path.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.home().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// What `ssh -G -F file destination` says.
+    pub(crate) fn ssh(&self, file: &Path, destination: &str) -> Verdict {
+        let mut command = Command::new(&self.ssh);
+        command.env("HOME", self.home()).arg("-G").arg("-F");
+        verdict(&output(command.arg(file).arg(destination)))
+    }
+
+    /// What `sshd -T -f file` says.
+    pub(crate) fn sshd(&self, file: &Path) -> Verdict {
+        let mut command = Command::new(&self.sshd);
+        if self.uid == 0 {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        // The test mode of some releases refuses `Match LocalPort`, which the server does not, without this.
+        command.args(["-T", "-C", "lport=22", "-h"]);
+        command.arg(self.home().join("host_key"));
+        verdict(&output(command.arg("-f").arg(file)))
+    }
+
+    /// What we say to the same question as [`Oracle::ssh`].
+    pub(crate) fn our_ssh(&self, file: &Path, destination: &str) -> Effective {
+        let request = ClientRequest {
+            supported: self.supported.clone(),
+            files: ClientFiles::Only(file.to_owned()),
+            user: self.user.clone(),
+            uid: self.uid,
+            home: self.home().to_owned(),
+            private_groups: true,
+            ..ClientRequest::new(self.release)
+        };
+        resolve_client(&whole_system(), &request.destination(destination))
+    }
+
+    /// What we say to the same question as [`Oracle::sshd`].
+    pub(crate) fn our_sshd(&self, file: &Path) -> Effective {
+        let request = ServerRequest {
+            supported: self.supported.clone(),
+            file: file.to_owned(),
+            ..ServerRequest::new(self.release)
+        };
+        resolve_server(&whole_system(), &request)
+    }
+}
+
+/// Our answer in the oracle's words.
+pub(crate) fn ours(effective: &Effective) -> Verdict {
+    if effective.is_refused() {
+        return Verdict::Refused;
+    }
+    Verdict::Lists {
+        ciphers: effective.ciphers.join(","),
+        macs: effective.macs.join(","),
+    }
+}
+
+fn whole_system() -> SystemFiles {
+    SystemFiles::new(Path::new("/")).unwrap()
+}
+
+fn output(command: &mut Command) -> Output {
+    command.output().unwrap()
+}
+
+fn verdict(output: &Output) -> Verdict {
+    if !output.status.success() {
+        return Verdict::Refused;
+    }
+    let printed = lines(&output.stdout);
+    let value = |keyword: &str| {
+        printed.iter().find_map(|line| {
+            let (name, value) = line.split_once(' ')?;
+            name.eq_ignore_ascii_case(keyword).then(|| value.to_owned())
+        })
+    };
+    assert!(value("port").is_some(), "no configuration: {printed:?}");
+    // `ssh -G` leaves an empty list out.
+    let value = |keyword| value(keyword).unwrap_or_default();
+    Verdict::Lists {
+        ciphers: value("ciphers"),
+        macs: value("macs"),
+    }
+}
+
+fn lines(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().map(ToOwned::to_owned).collect()
+}
+
+fn user_name(uid: u32) -> String {
+    let passwd = fs::read_to_string("/etc/passwd").unwrap();
+    let mut users = passwd
+        .lines()
+        .map(|line| line.split(':').collect::<Vec<_>>());
+    let found = users.find(|fields| fields.get(2) == Some(&uid.to_string().as_str()));
+    found.map_or_else(|| "root".into(), |fields| fields[0].to_owned())
+}
