@@ -39,7 +39,7 @@ fn undecided(effective: &Effective) -> Option<Finding> {
             "configuration-depends",
             Severity::Warning,
             format!("which Ciphers the {} uses depends on a Match that runs a command or asks the network", effective.side),
-            format!("{} other lists are possible", lists),
+            format!("{lists} other lists are possible"),
             "this program runs no such command; `advisor explain` shows the lines",
         )
     })

@@ -11,7 +11,7 @@ mod markdown;
 mod page;
 mod table;
 mod text;
-mod words;
+pub mod words;
 
 pub use csv::csv;
 pub use document::{

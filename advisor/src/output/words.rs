@@ -52,12 +52,14 @@ fn compared(advice: &AdviceRecord, first: &str) -> String {
 }
 
 /// A cipher or MAC name without `@openssh.com`.
-pub(super) fn short(name: &str) -> &str {
+#[must_use]
+pub fn short(name: &str) -> &str {
     name.strip_suffix("@openssh.com").unwrap_or(name)
 }
 
 /// A cipher with the MAC it was measured with.
-pub(super) fn title(cipher: &str, mac: Option<&str>) -> String {
+#[must_use]
+pub fn title(cipher: &str, mac: Option<&str>) -> String {
     let mac = mac.map(|name| name.parse::<Mac>().map_or(name, |_| short(name)));
     match mac {
         Some(mac) => format!("{} + {mac}", short(cipher)),
@@ -66,7 +68,8 @@ pub(super) fn title(cipher: &str, mac: Option<&str>) -> String {
 }
 
 /// `32 KiB`, `64 B`.
-pub(super) fn size(bytes: usize) -> String {
+#[must_use]
+pub fn size(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
         _ if bytes.is_multiple_of(1024) => format!("{} KiB", bytes / 1024),
@@ -75,7 +78,8 @@ pub(super) fn size(bytes: usize) -> String {
 }
 
 /// A speed with three significant digits.
-pub(super) fn speed(gb_per_s: f64) -> String {
+#[must_use]
+pub fn speed(gb_per_s: f64) -> String {
     match gb_per_s {
         10.0.. => format!("{gb_per_s:.1}"),
         1.0.. => format!("{gb_per_s:.2}"),
@@ -84,7 +88,8 @@ pub(super) fn speed(gb_per_s: f64) -> String {
 }
 
 /// The processor and the machine around it.
-pub(super) fn processor(host: &Host, cpu: &Cpu) -> String {
+#[must_use]
+pub fn processor(host: &Host, cpu: &Cpu) -> String {
     let brand = if cpu.brand.is_empty() {
         host.architecture.as_str()
     } else {
@@ -102,7 +107,8 @@ pub(super) fn processor(host: &Host, cpu: &Cpu) -> String {
 }
 
 /// What people compare machines by.
-pub(super) fn details(host: &Host, cpu: &Cpu) -> String {
+#[must_use]
+pub fn details(host: &Host, cpu: &Cpu) -> String {
     let mut parts = vec![host.os.clone(), cpu.model.clone()];
     parts.extend(cpu.microcode.as_ref().map(|it| format!("microcode {it}")));
     parts.extend(host.governor.as_ref().map(|it| format!("governor {it}")));
@@ -112,7 +118,9 @@ pub(super) fn details(host: &Host, cpu: &Cpu) -> String {
     parts.join(", ")
 }
 
-pub(super) const fn state(state: FeatureState) -> &'static str {
+/// A state in one word.
+#[must_use]
+pub const fn state(state: FeatureState) -> &'static str {
     match state {
         FeatureState::Present => "present",
         FeatureState::Absent => "absent",
@@ -121,7 +129,8 @@ pub(super) const fn state(state: FeatureState) -> &'static str {
 }
 
 /// What ciphers use an instruction set for; empty for one this version does not know.
-pub(super) fn used_for(feature: &str) -> &'static str {
+#[must_use]
+pub fn used_for(feature: &str) -> &'static str {
     let known = engine::cpu::Feature::ALL.iter();
     known
         .clone()
@@ -129,7 +138,9 @@ pub(super) fn used_for(feature: &str) -> &'static str {
         .map_or("", |it| it.used_for())
 }
 
-pub(super) fn program(program: Option<&Program>, package: &str) -> String {
+/// An installed program, or the package that brings it.
+#[must_use]
+pub fn program(program: Option<&Program>, package: &str) -> String {
     match program {
         Some(it) if it.version.is_empty() => format!("{} (version unknown)", it.path),
         Some(it) => format!("{} ({})", it.version, it.path),
@@ -138,7 +149,8 @@ pub(super) fn program(program: Option<&Program>, package: &str) -> String {
 }
 
 /// Where a list comes from.
-pub(super) fn source(side: &SideConfiguration) -> String {
+#[must_use]
+pub fn source(side: &SideConfiguration) -> String {
     match &side.source {
         SourceRecord::Default { default } => format!("compiled default of {default}"),
         SourceRecord::Line { file, line } => {
@@ -154,7 +166,8 @@ pub(super) fn source(side: &SideConfiguration) -> String {
 }
 
 /// What was compared, and how.
-pub(super) fn basis(recommendation: &RecommendationRecord) -> String {
+#[must_use]
+pub fn basis(recommendation: &RecommendationRecord) -> String {
     format!(
         "Rests on {}. Policy {}, threshold {:.0} %.",
         recommendation.basis,
@@ -164,7 +177,8 @@ pub(super) fn basis(recommendation: &RecommendationRecord) -> String {
 }
 
 /// The expected gain, and that it is a projection.
-pub(super) fn gain(advice: &AdviceRecord) -> Option<String> {
+#[must_use]
+pub fn gain(advice: &AdviceRecord) -> Option<String> {
     let gain = advice.gain.filter(|_| advice.differs)?;
     if (gain - 1.0).abs() < 0.005 {
         return Some("Expected gain: none while the server has the first cipher.".to_owned());
@@ -174,7 +188,9 @@ pub(super) fn gain(advice: &AdviceRecord) -> Option<String> {
     ))
 }
 
-pub(super) fn tied(group: &[String]) -> String {
+/// A group of which none is measurably faster.
+#[must_use]
+pub fn tied(group: &[String]) -> String {
     let names: Vec<&str> = group.iter().map(|name| short(name)).collect();
     format!(
         "Tied, so today's order stands among them: {}.",
@@ -182,7 +198,9 @@ pub(super) fn tied(group: &[String]) -> String {
     )
 }
 
-pub(super) const fn side(side: Side) -> &'static str {
+/// A side, at the beginning of a line.
+#[must_use]
+pub const fn side(side: Side) -> &'static str {
     match side {
         Side::Client => "Client",
         Side::Server => "Server",
@@ -190,7 +208,8 @@ pub(super) const fn side(side: Side) -> &'static str {
 }
 
 /// What happened to the files, or would.
-pub(super) fn outcome(document: &Document) -> &'static str {
+#[must_use]
+pub fn outcome(document: &Document) -> &'static str {
     match (document.changes.is_empty(), document.changed) {
         (true, _) => "Nothing to write.",
         (false, true) => "Written. `advisor --rollback` puts the old bytes back.",
