@@ -6,6 +6,8 @@ mod support;
 
 #[cfg(unix)]
 mod apply;
+#[path = "../support/document.rs"]
+mod document;
 #[cfg(unix)]
 mod differential;
 #[cfg(unix)]

@@ -1,43 +1,17 @@
 //! What people and programs get to see, word for word.
 #![forbid(unsafe_code)]
 
-use advisor::diagnosis::{Subject, diagnose};
-use advisor::output::{
-    Change, Document, RecommendationRecord, Style, View, csv, json, markdown, text,
-};
-use advisor::policy::Policy;
-use advisor::recommendation::recommend;
+use advisor::output::{Document, Style, View, csv, json, markdown, text};
 use advisor::resolver::Side;
 use engine::report::Report;
 
+use crate::document::document as of_both;
 use crate::report::{DEFAULT, effective, fast_aes, machine};
 
 fn document(report: Report) -> Document {
     let client = effective(Side::Client, &DEFAULT);
     let server = effective(Side::Server, &DEFAULT);
-    let policy = Policy::default();
-    let recommendation = recommend(&report, Some(&client), Some(&server), &policy, None);
-    let subject = Subject {
-        report: &report,
-        client: Some(&client),
-        server: Some(&server),
-        recommendation: &recommendation,
-        policy: &policy,
-    };
-    let findings = diagnose(subject, &|_| None);
-    let mut document = Document::new(report);
-    document.configuration.client = Some((&client).into());
-    document.configuration.server = Some((&server).into());
-    document.recommendation = Some(RecommendationRecord::from(&recommendation));
-    document.findings = findings;
-    document.changes.push(Change {
-        side: Side::Client,
-        file: "/etc/ssh/ssh_config.d/10-cipher-advisor.conf".into(),
-        strategy: "A drop-in read before any other line.".to_owned(),
-        diff: "--- /dev/null\n+++ /etc/ssh/ssh_config.d/10-cipher-advisor.conf\n@@ -0,0 +1 @@\n+Ciphers ^aes128-gcm@openssh.com\n".to_owned(),
-        backup: None,
-    });
-    document
+    of_both(report, &client, &server)
 }
 
 fn widest(text: &str) -> usize {
