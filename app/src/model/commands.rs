@@ -1,0 +1,398 @@
+//! The command table: every key, with its name and its help, once. Footer, help screen, menus and
+//! key handling are all read from it, so that no two of them can disagree.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+use super::{Model, Screen};
+
+/// A key, whichever toolkit it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// A character as typed, shift applied.
+    Char(char),
+    /// A letter, in lower case, with Control held.
+    Control(char),
+    /// Enter.
+    Enter,
+    /// Escape.
+    Escape,
+    /// Tab.
+    Tab,
+    /// Tab with Shift held.
+    BackTab,
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// First function key, help on desktops.
+    F1,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::Char(c) => return write!(f, "{c}"),
+            Self::Control(c) => return write!(f, "Ctrl-{}", c.to_ascii_uppercase()),
+            Self::Enter => "Enter",
+            Self::Escape => "Esc",
+            Self::Tab => "Tab",
+            Self::BackTab => "Shift-Tab",
+            Self::Up => "↑",
+            Self::Down => "↓",
+            Self::Left => "←",
+            Self::Right => "→",
+            Self::PageUp => "PgUp",
+            Self::PageDown => "PgDn",
+            Self::Home => "Home",
+            Self::End => "End",
+            Self::F1 => "F1",
+        };
+        f.write_str(name)
+    }
+}
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Show a screen.
+    Show(Screen),
+    /// Show the screen to the right.
+    NextScreen,
+    /// Show the screen to the left.
+    PreviousScreen,
+    /// Back to where Help was asked for.
+    Back,
+    /// Move the cursor by so many items.
+    Move(isize),
+    /// Cursor to the first item.
+    First,
+    /// Cursor to the last item.
+    Last,
+    /// Follow or run the item under the cursor.
+    Open,
+    /// Measure (again).
+    Measure,
+    /// Stop measuring; finished rounds count.
+    Stop,
+    /// Look at smaller packets.
+    SmallerPackets,
+    /// Look at larger packets.
+    LargerPackets,
+    /// Sealing or opening.
+    TurnDirection,
+    /// Read the configuration files again.
+    Reread,
+    /// Leave the program.
+    Quit,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// What it does.
+    pub action: Action,
+    /// The keys that run it.
+    pub keys: &'static [Key],
+    /// Its name on buttons and in the footer.
+    pub name: &'static str,
+    /// What it does, for the help screen.
+    pub help: &'static str,
+    /// Whether the footer names it. The tabs name their own digits.
+    pub in_footer: bool,
+    /// Whether it makes sense now.
+    valid: fn(&Model) -> bool,
+}
+
+impl Command {
+    /// Whether it makes sense now.
+    #[must_use]
+    pub fn is_valid(&self, model: &Model) -> bool {
+        (self.valid)(model)
+    }
+
+    /// Its keys for people: `m`, or `PgDn Ctrl-D`.
+    #[must_use]
+    pub fn key_names(&self) -> String {
+        let names: Vec<_> = self.keys.iter().map(ToString::to_string).collect();
+        names.join(" ")
+    }
+}
+
+/// How far the page keys go: half of the smallest usual screen, so that nothing is skipped.
+const PAGE: isize = 10;
+
+/// Every command. Where several rows share a key, the first valid one runs.
+pub static COMMANDS: &[Command] = &[
+    row(
+        Action::Measure,
+        &[Key::Char('m')],
+        "measure",
+        "Measure every cipher with every provider, then read the configuration again",
+        |model| !model.is_measuring(),
+    )
+    .named_in_footer(),
+    row(
+        Action::Stop,
+        &[Key::Char('x')],
+        "stop",
+        "Stop measuring; the rounds that are finished count",
+        Model::is_measuring,
+    )
+    .named_in_footer(),
+    row(
+        Action::SmallerPackets,
+        &[Key::Left, Key::Char('h')],
+        "smaller packets",
+        "Measure screen: show the next smaller packet size",
+        |model| model.screen == Screen::Measure,
+    )
+    .named_in_footer(),
+    row(
+        Action::LargerPackets,
+        &[Key::Right, Key::Char('l')],
+        "larger",
+        "Measure screen: show the next larger packet size",
+        |model| model.screen == Screen::Measure,
+    )
+    .named_in_footer(),
+    row(
+        Action::TurnDirection,
+        &[Key::Char('d')],
+        "seal/open",
+        "Measure screen: show sealing (encrypt) or opening (check and decrypt)",
+        |model| model.screen == Screen::Measure,
+    )
+    .named_in_footer(),
+    row(
+        Action::Reread,
+        &[Key::Char('r')],
+        "read again",
+        "Read the configuration files again",
+        |model| {
+            let shows_files = matches!(model.screen, Screen::Configuration | Screen::Advice);
+            shows_files && !model.is_measuring()
+        },
+    )
+    .named_in_footer(),
+    row(
+        Action::Open,
+        &[Key::Enter],
+        "open",
+        "Go to the screen an item speaks of; on Help, run the command",
+        |model| model.target().is_some(),
+    )
+    .named_in_footer(),
+    row(
+        Action::Move(-1),
+        &[Key::Up, Key::Char('k')],
+        "up",
+        "Cursor up",
+        |_| true,
+    ),
+    row(
+        Action::Move(1),
+        &[Key::Down, Key::Char('j')],
+        "down",
+        "Cursor down",
+        |_| true,
+    ),
+    row(
+        Action::Move(-PAGE),
+        &[Key::PageUp],
+        "page up",
+        "Cursor up by ten",
+        |_| true,
+    ),
+    row(
+        Action::Move(PAGE),
+        &[Key::PageDown],
+        "page down",
+        "Cursor down by ten",
+        |_| true,
+    ),
+    row(
+        Action::First,
+        &[Key::Home, Key::Char('g')],
+        "first",
+        "Cursor to the first item",
+        |_| true,
+    ),
+    row(
+        Action::Last,
+        &[Key::End, Key::Char('G')],
+        "last",
+        "Cursor to the last item",
+        |_| true,
+    ),
+    row(
+        Action::Back,
+        &[Key::Escape],
+        "back",
+        "Leave Help for the screen it was asked from",
+        |model| model.screen == Screen::Help,
+    )
+    .named_in_footer(),
+    row(
+        Action::NextScreen,
+        &[Key::Tab, Key::Right, Key::Char('l')],
+        "next screen",
+        "Show the screen to the right",
+        |_| true,
+    ),
+    row(
+        Action::PreviousScreen,
+        &[Key::BackTab, Key::Left, Key::Char('h')],
+        "previous screen",
+        "Show the screen to the left",
+        |_| true,
+    ),
+    row(
+        Action::Show(Screen::Overview),
+        &[Key::Char('1')],
+        "Overview",
+        "Verdict, processor, libraries, findings",
+        |_| true,
+    ),
+    row(
+        Action::Show(Screen::Measure),
+        &[Key::Char('2')],
+        "Measure",
+        "Speed of every cipher with every provider",
+        |_| true,
+    ),
+    row(
+        Action::Show(Screen::Configuration),
+        &[Key::Char('3')],
+        "Configuration",
+        "Effective cipher lists and the lines they come from",
+        |_| true,
+    ),
+    row(
+        Action::Show(Screen::Advice),
+        &[Key::Char('4')],
+        "Advice",
+        "Today's order beside the recommended one, with reasons and the change",
+        |_| true,
+    ),
+    row(
+        Action::Show(Screen::Help),
+        &[Key::Char('?'), Key::Char('5'), Key::F1],
+        "Help",
+        "Every command with its keys",
+        |model| model.screen != Screen::Help,
+    )
+    .named_in_footer(),
+    row(
+        Action::Quit,
+        &[Key::Char('q'), Key::Control('c')],
+        "quit",
+        "Leave; nothing is written by this program",
+        |_| true,
+    )
+    .named_in_footer(),
+];
+
+const fn row(
+    action: Action,
+    keys: &'static [Key],
+    name: &'static str,
+    help: &'static str,
+    valid: fn(&Model) -> bool,
+) -> Command {
+    Command {
+        action,
+        keys,
+        name,
+        help,
+        in_footer: false,
+        valid,
+    }
+}
+
+impl Command {
+    const fn named_in_footer(mut self) -> Self {
+        self.in_footer = true;
+        self
+    }
+}
+
+/// The action a key stands for now.
+#[must_use]
+pub fn action_for(model: &Model, key: Key) -> Option<Action> {
+    let mut rows = COMMANDS.iter();
+    rows.find(|command| command.keys.contains(&key) && command.is_valid(model))
+        .map(|command| command.action)
+}
+
+/// The table's row for an action.
+///
+/// # Panics
+/// For an action that is not in the table, which a test excludes for every [`Screen`].
+#[must_use]
+pub fn command_for(action: Action) -> &'static Command {
+    let mut rows = COMMANDS.iter();
+    rows.find(|command| command.action == action)
+        .expect("every action offered on screen is a row of the table")
+}
+
+/// The keys valid now, as footers show them: first key and name.
+pub fn footer(model: &Model) -> impl Iterator<Item = (String, &'static str)> {
+    let valid = COMMANDS
+        .iter()
+        .filter(|command| command.in_footer && command.is_valid(model));
+    valid.map(|command| (command.keys[0].to_string(), command.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_screen_has_a_key_and_every_command_a_name_and_help() {
+        for &screen in Screen::ALL {
+            assert_eq!(command_for(Action::Show(screen)).name, screen.title());
+        }
+        for command in COMMANDS {
+            assert!(!command.keys.is_empty() && !command.name.is_empty());
+            assert!(command.help.len() > command.name.len() || command.help.len() > 8);
+        }
+    }
+
+    #[test]
+    fn a_key_means_what_is_valid_on_the_screen() {
+        let mut model = Model::default();
+        assert_eq!(
+            action_for(&model, Key::Left),
+            Some(Action::PreviousScreen),
+            "arrows change screens"
+        );
+        model.screen = Screen::Measure;
+        assert_eq!(
+            action_for(&model, Key::Left),
+            Some(Action::SmallerPackets),
+            "except where they choose the packet"
+        );
+        assert_eq!(action_for(&model, Key::Char('z')), None);
+    }
+
+    #[test]
+    fn the_footer_names_only_what_can_be_done_now() {
+        let model = Model::default();
+        let names: Vec<_> = footer(&model).map(|(_, name)| name).collect();
+        assert!(names.contains(&"measure") && !names.contains(&"stop"));
+        assert!(names.contains(&"quit") && !names.contains(&"seal/open"));
+    }
+}

@@ -1,0 +1,240 @@
+//! The Measure screen: a bar for every cipher with every provider.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+
+use advisor::output::words;
+use engine::report::{Measurement, ProviderName, Report};
+
+use super::numbers::{doing, has_enough_rounds, with_spread};
+use super::{Model, Progress};
+
+/// The screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasureView {
+    /// What the bars show: direction, packet size, unit.
+    pub heading: String,
+    /// The bars: fastest cipher as OpenSSH runs it first, its providers together.
+    pub bars: Vec<Bar>,
+    /// Packet sizes there are to look at, in bytes.
+    pub sizes: Vec<usize>,
+    /// What stands where there is nothing to show yet.
+    pub empty: Option<String>,
+    /// What makes the numbers less trustworthy.
+    pub warnings: Vec<String>,
+}
+
+/// One bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// Cipher, with the MAC it pays for.
+    pub cipher: String,
+    /// Whether this is the first bar of its cipher.
+    pub leads: bool,
+    /// Who did the work.
+    pub provider: ProviderName,
+    /// The number; `None` where there is a reason in its place.
+    pub value: Option<BarValue>,
+    /// What did the work, or why there is no number.
+    pub note: String,
+    /// All that is known of this cell, in one sentence.
+    pub detail: String,
+}
+
+/// The number of a bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BarValue {
+    /// Median in GB/s.
+    pub gb_per_s: f64,
+    /// 95 % confidence interval in GB/s.
+    pub ci95: [f64; 2],
+    /// Length of the bar, 0 to 1 of the longest on this screen.
+    pub share: f64,
+    /// Median and ±, to print.
+    pub text: String,
+}
+
+/// The screen for what the model looks at.
+#[must_use]
+pub fn view(model: &Model) -> MeasureView {
+    let sizes = sizes(model);
+    let heading = format!(
+        "SSH packets of {}, {}: GB/s, ± half the 95 % interval",
+        words::size(model.bytes),
+        doing(model.direction),
+    );
+    let bars = bars(model);
+    let empty = bars.is_empty().then(|| nothing(model));
+    let mut warnings = model
+        .report()
+        .map_or_else(Vec::new, |it| it.warnings.clone());
+    if shown(model).any(|cell| !has_enough_rounds(cell)) && !model.is_measuring() {
+        warnings.push("* fewer than three rounds: measure again on an idle machine".to_owned());
+    }
+    MeasureView {
+        heading,
+        bars,
+        sizes,
+        empty,
+        warnings,
+    }
+}
+
+/// The progress of a running measurement, in words: `42 %, 6 s left`.
+#[must_use]
+pub fn progress_text(progress: &Progress) -> String {
+    let percent = (progress.share.clamp(0.0, 1.0) * 100.0).round();
+    let seconds = progress.remaining.as_secs_f64().ceil();
+    format!("{percent:.0} %, {seconds:.0} s left")
+}
+
+/// The next larger or smaller packet size there is; the one shown at the end of the range.
+pub(super) fn neighbour(model: &Model, larger: bool) -> usize {
+    let sizes = sizes(model);
+    let next = if larger {
+        sizes.iter().find(|&&size| size > model.bytes)
+    } else {
+        sizes.iter().rev().find(|&&size| size < model.bytes)
+    };
+    next.copied().unwrap_or(model.bytes)
+}
+
+fn sizes(model: &Model) -> Vec<usize> {
+    let cells = model.cells().iter();
+    let mut sizes: BTreeSet<usize> = cells.map(|cell| cell.bytes).collect();
+    sizes.insert(model.bytes);
+    sizes.into_iter().collect()
+}
+
+fn nothing(model: &Model) -> String {
+    if model.is_measuring() {
+        "The first numbers come when every cipher has had its rounds.".to_owned()
+    } else if model.report().is_some() {
+        "Nothing was measured for this packet size and direction.".to_owned()
+    } else {
+        "Nothing is measured yet: press m.".to_owned()
+    }
+}
+
+fn shown(model: &Model) -> impl Iterator<Item = &Measurement> {
+    let cells = model.cells().iter();
+    cells.filter(|cell| cell.bytes == model.bytes && cell.direction == model.direction)
+}
+
+/// A cell with or without number, before it is put in order.
+struct Cell {
+    cipher: String,
+    mac: Option<String>,
+    provider: ProviderName,
+    content: Result<Measurement, String>,
+}
+
+fn bars(model: &Model) -> Vec<Bar> {
+    let mut cells: Vec<Cell> = shown(model).map(Cell::measured).collect();
+    if cells.is_empty() {
+        return Vec::new();
+    }
+    let longest = cells.iter().filter_map(Cell::speed).fold(0.0, f64::max);
+    // What a running measurement cannot do is known at its end.
+    if let Some(report) = model.report().filter(|_| !model.is_measuring()) {
+        cells.extend(unavailable(report));
+    }
+    let ranks: Vec<(f64, usize)> = cells.iter().map(|cell| rank(cell, &cells)).collect();
+    let mut order: Vec<usize> = (0..cells.len()).collect();
+    order.sort_by(|&a, &b| {
+        let fastest_first = ranks[b].0.total_cmp(&ranks[a].0);
+        fastest_first
+            .then(ranks[a].1.cmp(&ranks[b].1))
+            .then(cells[a].provider.cmp(&cells[b].provider))
+    });
+    let mut before: Option<String> = None;
+    let bar = |index: usize| {
+        let cell = &cells[index];
+        let cipher = words::title(&cell.cipher, cell.mac.as_deref());
+        let leads = before.replace(cipher.clone()).as_ref() != Some(&cipher);
+        cell.bar(cipher, leads, longest)
+    };
+    order.into_iter().map(bar).collect()
+}
+
+fn unavailable(report: &Report) -> impl Iterator<Item = Cell> {
+    report.unavailable.iter().map(|cell| Cell {
+        cipher: cell.cipher.clone(),
+        mac: cell.mac.clone(),
+        provider: cell.provider,
+        content: Err(cell.reason.clone()),
+    })
+}
+
+/// What a cipher is sorted by: its speed as OpenSSH runs it, else the best anyone makes of it; and
+/// where it first stands in the report, which keeps the rows of one cipher together on a tie.
+fn rank(cell: &Cell, cells: &[Cell]) -> (f64, usize) {
+    let same = |other: &&Cell| other.cipher == cell.cipher && other.mac == cell.mac;
+    let first = cells.iter().position(|other| same(&other)).unwrap_or(0);
+    let group = || cells.iter().filter(same);
+    let openssh = group().find(|other| other.provider == ProviderName::OpenSsh);
+    let speed = openssh.and_then(Cell::speed);
+    let best = || group().filter_map(Cell::speed).fold(0.0, f64::max);
+    (speed.unwrap_or_else(best), first)
+}
+
+impl Cell {
+    fn measured(measurement: &Measurement) -> Self {
+        Self {
+            cipher: measurement.cipher.clone(),
+            mac: measurement.mac.clone(),
+            provider: measurement.provider,
+            content: Ok(measurement.clone()),
+        }
+    }
+
+    fn speed(&self) -> Option<f64> {
+        self.content.as_ref().ok().map(|cell| cell.gb_per_s)
+    }
+
+    fn bar(&self, cipher: String, leads: bool, longest: f64) -> Bar {
+        let detail = match &self.content {
+            Ok(cell) => detail(&cipher, cell),
+            Err(reason) => format!("{cipher}, {}: no number, because {reason}", self.provider),
+        };
+        let value = self.content.as_ref().ok().map(|cell| BarValue {
+            gb_per_s: cell.gb_per_s,
+            ci95: cell.ci95,
+            share: if longest > 0.0 {
+                cell.gb_per_s / longest
+            } else {
+                0.0
+            },
+            text: with_spread(cell.gb_per_s, cell.ci95, has_enough_rounds(cell)),
+        });
+        let note = match &self.content {
+            Ok(cell) => cell.kernel.clone(),
+            Err(reason) => reason.clone(),
+        };
+        Bar {
+            cipher,
+            leads,
+            provider: self.provider,
+            value,
+            note,
+            detail,
+        }
+    }
+}
+
+fn detail(cipher: &str, cell: &Measurement) -> String {
+    let cycles = cell
+        .cycles_per_byte
+        .map_or_else(String::new, |cycles| format!(", {cycles:.2} cycles a byte"));
+    let [low, high] = cell.ci95.map(words::speed);
+    let rounds = cell.rounds;
+    let plural = if rounds == 1 { "" } else { "s" };
+    format!(
+        "{cipher}, {}, {} {}: {} GB/s, 95 % between {low} and {high}{cycles}, {rounds} round{plural}; {}",
+        cell.provider,
+        doing(cell.direction),
+        words::size(cell.bytes),
+        words::speed(cell.gb_per_s),
+        cell.kernel
+    )
+}
