@@ -1,0 +1,88 @@
+//! The Advice screen.
+#![forbid(unsafe_code)]
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::appearance::{BAD, GOOD, QUIET, STRONG};
+use super::list::{self, Item, cells, wrapped};
+use crate::model::Model;
+use crate::model::advice::{AdviceItem, DiffLine, view};
+
+/// From this width on a reason stands beside its place, below it on a line of its own.
+const WIDE: u16 = 110;
+/// Below this width what stands there today gives way to what should.
+const NARROW: u16 = 68;
+/// Width of the speed's column: `20.3 ±10 % GB/s`.
+const SPEED: usize = 15;
+
+pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
+    let items = view(model);
+    let name = items.iter().map(name_width).max().unwrap_or(0);
+    let items: Vec<Item> = items.iter().map(|it| item(it, name, area.width)).collect();
+    list::draw(&items, model.cursor(), area, buffer);
+}
+
+fn name_width(item: &AdviceItem) -> usize {
+    match item {
+        AdviceItem::Place {
+            today, recommended, ..
+        } => cells(today).max(cells(recommended)),
+        _ => 0,
+    }
+}
+
+fn item(item: &AdviceItem, name: usize, width: u16) -> Item {
+    match item {
+        AdviceItem::Heading(title) => vec![Line::default(), Line::styled(title.clone(), STRONG)],
+        AdviceItem::Sentence(text) => wrapped(Span::raw(""), text, Style::new(), width),
+        AdviceItem::Place { reason, .. } => place(item, reason, name, width),
+        AdviceItem::Diff(kind, text) => wrapped(Span::raw("  "), text, diff_style(*kind), width),
+        AdviceItem::Command(command) => wrapped(Span::raw("  $ "), command, STRONG, width),
+    }
+}
+
+fn place(item: &AdviceItem, reason: &str, name: usize, width: u16) -> Item {
+    let lead = place_lead(item, name, width);
+    if width >= WIDE {
+        return wrapped(lead, reason, QUIET, width);
+    }
+    let mut lines = vec![Line::from(lead)];
+    lines.extend(wrapped(Span::raw("      "), reason, QUIET, width));
+    lines
+}
+
+/// ` 1  chacha20-poly1305  ▸ aes128-gcm          7.43 ±2 % GB/s  `.
+fn place_lead(item: &AdviceItem, name: usize, width: u16) -> Span<'static> {
+    let AdviceItem::Place {
+        position,
+        today,
+        recommended,
+        changes,
+        speed,
+        ..
+    } = item
+    else {
+        return Span::raw("");
+    };
+    let mark = if *changes { "▸" } else { " " };
+    let today = if width < NARROW {
+        String::new()
+    } else {
+        format!("{today:name$} ")
+    };
+    let text = format!(" {position:2}  {today}{mark} {recommended:name$} {speed:>SPEED$}  ");
+    let style = if *changes { GOOD } else { Style::new() };
+    Span::styled(text, style)
+}
+
+const fn diff_style(kind: DiffLine) -> Style {
+    match kind {
+        DiffLine::Header => STRONG,
+        DiffLine::Added => GOOD,
+        DiffLine::Removed => BAD,
+        DiffLine::Context => Style::new(),
+    }
+}

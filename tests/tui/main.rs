@@ -1,0 +1,11 @@
+//! The terminal face: its screens with fixed data, and the real binary in a terminal.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+#[path = "../support/document.rs"]
+mod document;
+#[path = "../support/report.rs"]
+mod report;
+#[path = "../support/scene.rs"]
+mod scene;
+mod screens;

@@ -1,0 +1,219 @@
+//! Every screen, drawn into memory.
+#![forbid(unsafe_code)]
+
+use app::model::commands::Action;
+use app::model::{Message, Model, Screen, update};
+use app::tui::{Appearance, SMALLEST, draw};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Modifier};
+
+use crate::scene::{judged, measuring, on};
+
+fn drawn(model: &Model, (width, height): (u16, u16), appearance: Appearance) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal
+        .draw(|frame| draw(frame, model, appearance))
+        .unwrap();
+    terminal.backend().buffer().clone()
+}
+
+fn text(model: &Model, size: (u16, u16)) -> String {
+    rows(&drawn(model, size, Appearance::default())).join("\n")
+}
+
+fn rows(buffer: &Buffer) -> Vec<String> {
+    let width = usize::from(buffer.area.width);
+    let rows = buffer.content.chunks(width.max(1));
+    rows.map(|row| {
+        let row: String = row.iter().map(ratatui::buffer::Cell::symbol).collect();
+        row.trim_end().to_owned()
+    })
+    .collect()
+}
+
+const USUAL: (u16, u16) = (80, 24);
+
+#[test]
+fn overview_at_80_by_24() {
+    insta::assert_snapshot!(text(&judged(), USUAL));
+}
+
+#[test]
+fn overview_at_40_by_10() {
+    insta::assert_snapshot!(text(&judged(), SMALLEST));
+}
+
+#[test]
+fn overview_while_measuring() {
+    insta::assert_snapshot!(text(&measuring(), USUAL));
+}
+
+#[test]
+fn measure_at_80_by_24() {
+    insta::assert_snapshot!(text(&on(Screen::Measure, judged()), USUAL));
+}
+
+#[test]
+fn measure_at_40_by_10() {
+    insta::assert_snapshot!(text(&on(Screen::Measure, judged()), SMALLEST));
+}
+
+#[test]
+fn measure_while_measuring() {
+    insta::assert_snapshot!(text(&on(Screen::Measure, measuring()), USUAL));
+}
+
+#[test]
+fn configuration_at_80_by_24() {
+    insta::assert_snapshot!(text(&on(Screen::Configuration, judged()), USUAL));
+}
+
+#[test]
+fn advice_at_80_by_24() {
+    insta::assert_snapshot!(text(&on(Screen::Advice, judged()), USUAL));
+}
+
+#[test]
+fn the_end_of_the_advice_at_80_by_24() {
+    let mut model = on(Screen::Advice, judged());
+    update(&mut model, Message::Run(Action::Last));
+    insta::assert_snapshot!(text(&model, USUAL));
+}
+
+#[test]
+fn advice_at_120_by_40() {
+    insta::assert_snapshot!(text(&on(Screen::Advice, judged()), (120, 40)));
+}
+
+#[test]
+fn help_at_80_by_24() {
+    insta::assert_snapshot!(text(&on(Screen::Help, judged()), USUAL));
+}
+
+#[test]
+fn trouble_is_told_on_every_screen() {
+    let sentence = "ssh could not be asked; install openssh-client";
+    for &screen in Screen::ALL {
+        let mut model = on(screen, judged());
+        update(&mut model, Message::Failed(sentence.to_owned()));
+        assert!(text(&model, USUAL).contains(sentence), "{screen:?}");
+    }
+}
+
+#[test]
+fn a_terminal_that_is_too_small_is_told_what_is_needed() {
+    let text = text(&judged(), (39, 24));
+    assert_eq!(text.trim(), "needs 40×10, has 39×24");
+}
+
+#[test]
+fn no_size_panics_and_quit_is_always_told() {
+    let heights = [1, 2, 5, 9, 10, 11, 13, 16, 24, 40, 60];
+    let widths = [
+        1, 2, 7, 20, 39, 40, 41, 55, 67, 68, 76, 79, 80, 109, 112, 150, 200,
+    ];
+    for model in [Model::default(), measuring(), judged()] {
+        for &screen in Screen::ALL {
+            let mut model = on(screen, model.clone());
+            for end in [Action::First, Action::Last] {
+                update(&mut model, Message::Run(end));
+                for width in widths {
+                    for height in heights {
+                        let text = text(&model, (width, height));
+                        let usable = width >= SMALLEST.0 && height >= SMALLEST.1;
+                        assert_eq!(text.contains("q quit"), usable, "{width}×{height}\n{text}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_cursor_is_visible_at_every_item_and_size() {
+    for &screen in Screen::ALL {
+        for size in [SMALLEST, USUAL, (200, 60)] {
+            let mut model = on(screen, judged());
+            loop {
+                let buffer = drawn(&model, size, Appearance::default());
+                // The open tab in the first row is reversed as well.
+                let below_tabs = &buffer.content[usize::from(size.0)..];
+                let reversed = below_tabs
+                    .iter()
+                    .any(|cell| cell.modifier.contains(Modifier::REVERSED));
+                assert!(reversed, "{screen:?} {size:?} item {}", model.cursor());
+                let before = model.cursor();
+                update(&mut model, Message::Run(Action::Move(1)));
+                if model.cursor() == before {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_colour_the_words_and_the_selection_stay() {
+    let mono = Appearance {
+        mono: true,
+        ..Appearance::default()
+    };
+    for &screen in Screen::ALL {
+        let model = on(screen, judged());
+        let coloured = drawn(&model, USUAL, Appearance::default());
+        let plain = drawn(&model, USUAL, mono);
+        assert_eq!(rows(&coloured), rows(&plain), "the same words");
+        let reset =
+            |cell: &ratatui::buffer::Cell| cell.fg == Color::Reset && cell.bg == Color::Reset;
+        assert!(plain.content.iter().all(reset), "{screen:?}");
+        let selected = |buffer: &Buffer| {
+            let cells = buffer.content.iter();
+            cells
+                .filter(|cell| cell.modifier.contains(Modifier::REVERSED))
+                .count()
+        };
+        assert_eq!(selected(&coloured), selected(&plain));
+    }
+    let measure = drawn(&on(Screen::Measure, judged()), USUAL, Appearance::default());
+    assert!(
+        measure.content.iter().any(|cell| cell.fg != Color::Reset),
+        "there is colour to take away"
+    );
+}
+
+#[test]
+fn an_ascii_terminal_gets_ascii() {
+    let ascii = Appearance {
+        ascii: true,
+        mono: true,
+    };
+    for model in [judged(), measuring()] {
+        for &screen in Screen::ALL {
+            let model = on(screen, model.clone());
+            let text = rows(&drawn(&model, (120, 40), ascii)).join("\n");
+            assert!(text.is_ascii(), "{text}");
+            assert!(
+                !text.contains('?') || text.contains("? Help") || screen == Screen::Help,
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_a_file_says_reaches_the_terminal_as_a_control_character() {
+    let mut model = judged();
+    let mut document = model.document.take().unwrap().as_ref().clone();
+    let server = document.configuration.server.as_mut().unwrap();
+    server.considered[0].value = "aes\u{1b}[2J\u{7}128-ctr".to_owned();
+    update(&mut model, Message::Examined(document.into()));
+    let buffer = drawn(
+        &on(Screen::Configuration, model),
+        USUAL,
+        Appearance::default(),
+    );
+    let symbols = buffer.content.iter().flat_map(|cell| cell.symbol().chars());
+    assert!(!symbols.into_iter().any(char::is_control));
+}
