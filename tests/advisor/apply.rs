@@ -1,4 +1,5 @@
 //! Writing: all files or none, whatever fails and whenever the process dies.
+#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,5 @@
 //! A file system that fails where a test tells it to.
+#![forbid(unsafe_code)]
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! The real file system below a root: links stay inside, globs sort as libc's do, changes keep what they should.
 #![cfg(unix)]
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -1,4 +1,5 @@
 //! A small host below a root: what a fresh Debian has in `/etc/ssh`, in our words.
+#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -22,3 +22,5 @@ mod output;
 mod report;
 #[cfg(unix)]
 mod rollback;
+#[cfg(unix)]
+mod validation;

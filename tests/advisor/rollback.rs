@@ -1,4 +1,5 @@
 //! Putting back: every byte, mode and owner, whatever fails, and nobody else's work.
+#![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::fs;

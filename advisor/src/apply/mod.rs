@@ -14,6 +14,7 @@ mod journal;
 mod rollback;
 mod steps;
 mod transaction;
+mod validation;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -25,6 +26,7 @@ use crate::plan::Plan;
 pub use failure::ApplyError;
 pub use journal::{Deed, Entry, Progress, Record, Stamp};
 pub use rollback::{Recovery, history, recover, rollback};
+pub use validation::{Program, Validator, Verdict};
 
 use transaction::{Session, Wanted};
 

@@ -166,4 +166,11 @@ pub trait Changes: Files {
 
 /// A lock that is held.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "closing the file ends the lock")] File);
+pub struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing alone would not do while a process that is just being started has a copy of the descriptor.
+        let _ = self.0.unlock();
+    }
+}
