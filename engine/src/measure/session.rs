@@ -81,6 +81,7 @@ pub fn measure(
         clock,
         watch: Stopwatch::new(clock),
         started: clock.wall(),
+        started_cpu: clock.thread_cpu(),
         arena: Arena::new(),
         series: Vec::new(),
         late: Vec::new(),
@@ -100,6 +101,7 @@ struct Session<'a> {
     clock: &'a dyn Clock,
     watch: Stopwatch<'a>,
     started: Duration,
+    started_cpu: Duration,
     arena: Arena,
     series: Vec<Series>,
     /// Cells whose turn to be prepared never came.
@@ -167,7 +169,10 @@ impl Session<'_> {
 
     /// Rounds until no cell's sample fits any more.
     fn run(&mut self) {
-        let windows: Vec<_> = self.series.iter().map(|one| one.subject.window).collect();
+        // On a busy machine this thread gets part of the time only, so a window takes longer by the wall.
+        let slowdown = self.slowdown();
+        let windows = self.series.iter().map(|one| one.subject.window);
+        let windows: Vec<_> = windows.map(|window| window.mul_f64(slowdown)).collect();
         let plan = Plan::new(&windows, self.left());
         for round in 0..MOST_ROUNDS {
             let mut sampled = false;
@@ -325,6 +330,18 @@ impl Session<'_> {
             round,
             latest,
         });
+    }
+
+    /// How much faster the wall's clock went than this thread's since the start; at least 1.
+    fn slowdown(&self) -> f64 {
+        let passed = self.clock.wall().saturating_sub(self.started);
+        let worked = self.clock.thread_cpu().saturating_sub(self.started_cpu);
+        let ratio = passed.as_secs_f64() / worked.as_secs_f64();
+        if ratio.is_finite() {
+            ratio.max(1.0)
+        } else {
+            1.0
+        }
     }
 
     fn left(&self) -> Duration {
