@@ -14,6 +14,7 @@ mod poly1305;
 mod providers;
 #[path = "../support/mod.rs"]
 mod support;
+mod survey;
 #[path = "../support/sweep.rs"]
 mod sweep;
 mod umac;

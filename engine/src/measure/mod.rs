@@ -11,8 +11,10 @@ mod plan;
 mod sampler;
 mod session;
 pub mod statistics;
+mod survey;
 
 pub use environment::Warning;
 pub use gate::Gate;
 pub use plan::ENOUGH_ROUNDS;
 pub use session::{MeasureRequest, Measured, Progress, measure};
+pub use survey::{SurveyRequest, World, describe, survey};
