@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use engine::algorithm::{Cipher, Mac};
@@ -27,22 +28,7 @@ struct Asyncssh {
 impl Asyncssh {
     /// Starts it, or says what it would need.
     fn start() -> Option<Self> {
-        // Debian's packages are for Debian's Python, which may not be the first in PATH.
-        let debian = "/usr/bin/python3".into();
-        let python = program("python3", "python3").map(|found| {
-            if Command::new(&debian).arg("-V").output().is_ok() {
-                debian
-            } else {
-                found
-            }
-        })?;
-        let import = Command::new(&python)
-            .args(["-W", "ignore", "-c", "import asyncssh"])
-            .output();
-        if !import.is_ok_and(|import| import.status.success()) {
-            skip("needs python3-asyncssh");
-            return None;
-        }
+        let python = python_with_asyncssh()?;
         let script = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../tests/support/asyncssh_packets.py"
@@ -95,8 +81,24 @@ impl Drop for Asyncssh {
     }
 }
 
+/// A Python that has asyncssh. Debian's packages are for Debian's own, which may not be the first in PATH.
+pub(crate) fn python_with_asyncssh() -> Option<PathBuf> {
+    let first = program("python3", "python3")?;
+    let pythons = [PathBuf::from("/usr/bin/python3"), first];
+    let found = pythons.into_iter().find(|python| {
+        let import = Command::new(python)
+            .args(["-W", "ignore", "-c", "import asyncssh"])
+            .output();
+        import.is_ok_and(|import| import.status.success())
+    });
+    if found.is_none() {
+        skip("needs python3-asyncssh");
+    }
+    found
+}
+
 /// Bytes as a word of a request.
-fn word(bytes: &[u8]) -> String {
+pub(crate) fn word(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "-".to_owned();
     }

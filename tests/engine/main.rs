@@ -9,6 +9,7 @@ mod ghash;
 mod installed;
 mod interop;
 mod measure;
+mod openssh;
 mod packet;
 mod poly1305;
 mod providers;

@@ -106,6 +106,23 @@ fn rustcrypto_has_aeads_and_ctr_with_hmac() {
 }
 
 #[test]
+fn native_does_all_but_cbc_and_openssh_does_all() {
+    let detected = Detected::new(Features::NONE);
+    let native = Native::new(detected);
+    for (cipher, mac) in algorithms() {
+        let worker = native.worker(cipher, mac);
+        let expected = cipher.mode() != Mode::Cbc;
+        assert_eq!(worker.is_ok(), expected, "{cipher} {mac:?}: {worker:?}");
+    }
+    let Some(library) = libcrypto() else { return };
+    let openssh = OpenSsh::new(Ok(library), None, detected);
+    for (cipher, mac) in algorithms() {
+        let worker = openssh.worker(cipher, mac);
+        assert!(worker.is_ok(), "{cipher} {mac:?}: {worker:?}");
+    }
+}
+
+#[test]
 fn native_names_the_rows_that_work() {
     let portable = Native::new(Detected::new(Features::ALL));
     let worker = |cipher, mac| portable.worker(cipher, mac).map_err(|reason| reason.0);
@@ -121,6 +138,11 @@ fn native_names_the_rows_that_work() {
     assert_eq!(
         worker(Cipher::Aes192Ctr, Some(mac)).as_deref(),
         Ok("aes portable + crates hmac + sha2")
+    );
+    let mac = Mac::new(MacFunction::Umac64, true);
+    assert_eq!(
+        worker(Cipher::Aes256Ctr, Some(mac)).as_deref(),
+        Ok("aes portable + umac portable")
     );
     let best = Native::new(Detected::new(Features::NONE));
     if Detected::new(Features::NONE).features().has(Feature::Aes) {
@@ -150,6 +172,20 @@ fn openssh_takes_what_the_release_takes_from_where_the_release_takes_it() {
         let worker = |cipher| worker(release, cipher);
         assert_eq!(worker(Cipher::ChaCha20Poly1305).as_ref(), Ok(chacha20));
         assert_eq!(worker(Cipher::Aes128Gcm).as_ref(), Ok(&gcm));
+    }
+    let openssh = OpenSsh::new(Ok(library.clone()), None, detected);
+    for (function, worker) in [
+        (
+            MacFunction::Umac128,
+            format!("EVP_aes_128_ctr of {version} + portable UMAC"),
+        ),
+        (
+            MacFunction::HmacSha512,
+            format!("EVP_aes_128_ctr + EVP_sha512 of {version}"),
+        ),
+    ] {
+        let mac = Mac::new(function, true);
+        assert_eq!(openssh.worker(Cipher::Aes128Ctr, Some(mac)), Ok(worker));
     }
 }
 

@@ -16,6 +16,7 @@ use crate::kernels::aes_gcm::AesGcm;
 use crate::kernels::chacha20::{self, ChaCha20};
 use crate::kernels::ghash::Ghash;
 use crate::kernels::poly1305::Poly1305;
+use crate::kernels::umac::{Nh, TagLen, Umac};
 use crate::packet::{
     BlockMode, GcmCipher, KeyStream, OneTimeMac, PacketCipher, PacketError, PacketMac,
 };
@@ -28,6 +29,7 @@ pub struct Native {
     poly1305: Kernel<Poly1305>,
     aes: Kernel<Aes>,
     ghash: Kernel<Ghash>,
+    nh: Kernel<Nh>,
 }
 
 impl Native {
@@ -39,6 +41,7 @@ impl Native {
             poly1305: Kernel::best(detected),
             aes: Kernel::best(detected),
             ghash: Kernel::best(detected),
+            nh: Kernel::best(detected),
         }
     }
 }
@@ -57,6 +60,9 @@ impl Provider for Native {
         let second = match (cipher, mac.map(|mac| mac.function)) {
             (Cipher::ChaCha20Poly1305, _) => format!("poly1305 {}", self.poly1305.name()),
             (_, None) => format!("ghash {}", self.ghash.name()),
+            (_, Some(MacFunction::Umac64 | MacFunction::Umac128)) => {
+                format!("umac {}", self.nh.name())
+            }
             (_, Some(function)) => format!("crates {}", hmac_crates(function)),
         };
         Ok(format!("{first} + {second}"))
@@ -116,7 +122,10 @@ impl Parts for Native {
     }
 
     fn mac(&self, function: MacFunction, key: &[u8]) -> Result<Self::Mac, Unavailable> {
-        hmac(function, key)
+        match KernelUmac::new(self.nh, self.aes, function, key) {
+            Some(umac) => Ok(Box::new(umac)),
+            None => hmac(function, key),
+        }
     }
 }
 
@@ -186,5 +195,34 @@ impl BlockMode for CounterMode {
 
     fn decrypt(&mut self, data: &mut [u8]) -> Result<(), PacketError> {
         self.encrypt(data)
+    }
+}
+
+/// UMAC of a row of ours. Its nonce is the sequence number (`mac.c`).
+pub(super) struct KernelUmac(Umac);
+
+impl KernelUmac {
+    /// `None` when the function is no UMAC or the key none of its.
+    pub(super) fn new(
+        nh: Kernel<Nh>,
+        aes: Kernel<Aes>,
+        function: MacFunction,
+        key: &[u8],
+    ) -> Option<Self> {
+        let tag_len = match function {
+            MacFunction::Umac64 => TagLen::Bits64,
+            MacFunction::Umac128 => TagLen::Bits128,
+            _ => return None,
+        };
+        let key = key.try_into().ok()?;
+        Some(Self(Umac::new(nh, aes, key, tag_len)))
+    }
+}
+
+impl PacketMac for KernelUmac {
+    fn tag(&mut self, sequence: u32, data: &[u8], tag: &mut [u8; 64]) -> Result<(), PacketError> {
+        let nonce = u64::from(sequence).to_be_bytes();
+        self.0.tag(&nonce, data, tag);
+        Ok(())
     }
 }

@@ -11,14 +11,16 @@
 
 use super::compose::{Parts, attempt, compose};
 use super::libcrypto::{DigestHmac, EvpChaCha20, EvpGcm, EvpMode};
-use super::native::KernelStream;
+use super::native::{KernelStream, KernelUmac};
 use super::{Direction, Keys, Libcrypto, Provider, Unavailable};
 use crate::algorithm::{Cipher, Mac, MacFunction};
 use crate::cpu::{Detected, Features};
 use crate::installed::releases::{Ability, Release};
 use crate::kernels::Kernel;
+use crate::kernels::aes::Aes;
 use crate::kernels::chacha20::ChaCha20;
 use crate::kernels::poly1305::Poly1305;
+use crate::kernels::umac::Nh;
 use crate::packet::{KeyStream, PacketCipher, PacketError, PacketMac};
 use crate::report::ProviderName;
 
@@ -28,6 +30,8 @@ pub struct OpenSsh {
     /// The row in place of `chacha.c`, where ChaCha20 does not come from libcrypto.
     chacha20: Option<Kernel<ChaCha20>>,
     poly1305: Kernel<Poly1305>,
+    nh: Kernel<Nh>,
+    aes: Kernel<Aes>,
 }
 
 impl OpenSsh {
@@ -46,6 +50,10 @@ impl OpenSsh {
             library,
             chacha20: (!borrows).then(|| Kernel::best(portable)),
             poly1305: limbs_of_26_bits.unwrap_or(Kernel::best(portable)),
+            nh: Kernel::best(portable),
+            // UMAC's one block of AES a packet is libcrypto's `AES_encrypt` there; our bitsliced row,
+            // made for many blocks, would be several times slower.
+            aes: Kernel::best(detected),
         }
     }
 
@@ -70,6 +78,9 @@ impl Provider for OpenSsh {
         Ok(match (cipher, mac.map(|mac| mac.function)) {
             (Cipher::ChaCha20Poly1305, _) => {
                 format!("{function} of {version} + portable Poly1305")
+            }
+            (_, Some(MacFunction::Umac64 | MacFunction::Umac128)) => {
+                format!("{function} of {version} + portable UMAC")
             }
             _ => library.worker(cipher, mac)?,
         })
@@ -119,8 +130,13 @@ impl Parts for OpenSsh {
     }
 
     fn mac(&self, function: MacFunction, key: &[u8]) -> Result<Self::Mac, Unavailable> {
-        let hmac: DigestHmac = self.library()?.mac(function, key)?;
-        Ok(Box::new(hmac))
+        match KernelUmac::new(self.nh, self.aes, function, key) {
+            Some(umac) => Ok(Box::new(umac)),
+            None => {
+                let hmac: DigestHmac = self.library()?.mac(function, key)?;
+                Ok(Box::new(hmac))
+            }
+        }
     }
 }
 
