@@ -6,10 +6,10 @@ mod support;
 
 #[cfg(unix)]
 mod apply;
-#[path = "../support/document.rs"]
-mod document;
 #[cfg(unix)]
 mod differential;
+#[path = "../support/document.rs"]
+mod document;
 #[cfg(unix)]
 mod faults;
 mod files;

@@ -13,6 +13,7 @@ mod openssh;
 mod packet;
 mod poly1305;
 mod providers;
+mod rfc8439;
 #[path = "../support/mod.rs"]
 mod support;
 mod survey;
