@@ -36,7 +36,7 @@ impl Primitive for Aes {
             encrypt: Encrypt => aesni::encrypt,
             ctr: Ctr => aesni::ctr,
         }),
-        row!("portable", [], wipe::nothing, Entries {
+        row!("portable", [], wipe::baseline, Entries {
             expand: Expand => portable::expand,
             encrypt: Encrypt => portable::encrypt,
             ctr: Ctr => portable::ctr,

@@ -35,7 +35,7 @@ impl Primitive for Ghash {
             expand: Expand => pclmul::expand,
             update: Update => pclmul::update,
         }),
-        row!("portable", [], wipe::nothing, Entries {
+        row!("portable", [], wipe::baseline, Entries {
             expand: Expand => portable::expand,
             update: Update => portable::update,
         }),
