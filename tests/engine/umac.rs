@@ -1,7 +1,7 @@
 //! UMAC against RFC 4418's vectors and a literal reading of its text.
 #![forbid(unsafe_code)]
 
-use engine::cpu::{Detected, Features};
+use engine::cpu::{Detected, Feature, Features};
 use engine::kernels::Kernel;
 use engine::kernels::aes::Aes;
 use engine::kernels::row::choose;
@@ -26,8 +26,11 @@ fn tag(umac: &mut Umac, nonce: &[u8; 8], data: &[u8], tag_len: TagLen) -> Vec<u8
 }
 
 #[test]
-fn the_portable_row_always_runs() {
+fn the_portable_row_always_runs_and_vectors_come_first() {
     assert_eq!(choose::<Nh>(Features::NONE).name, "portable");
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(choose::<Nh>(Features::of(&[Feature::Sse2])).name, "sse2");
+    }
 }
 
 #[test]

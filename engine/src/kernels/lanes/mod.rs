@@ -9,4 +9,6 @@
 mod x86;
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{load128, load128_words, load256, store128, store128_words, store256};
+pub(super) use x86::{
+    load128, load128_quad, load128_words, load256, store128, store128_words, store256,
+};

@@ -28,6 +28,14 @@ pub(in crate::kernels) fn load128_words(words: &[u64; 2]) -> __m128i {
     unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
 }
 
+/// Loads four short words, the first into the lowest lane.
+#[inline]
+#[target_feature(enable = "sse2")]
+pub(in crate::kernels) fn load128_quad(words: &[u32; 4]) -> __m128i {
+    // SAFETY: the array is 16 readable bytes, and the instruction needs no alignment.
+    unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
+}
+
 /// Stores two words, the low half first.
 #[inline]
 #[target_feature(enable = "sse2")]

@@ -6,6 +6,8 @@
 
 mod layers;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
@@ -25,9 +27,11 @@ pub struct Entries {
 
 impl Primitive for Nh {
     type Entries = Entries;
-    const ROWS: &'static [Row<Self>] = &[row!("portable", [], wipe::nothing, Entries {
-        hash: Hash => portable::hash,
-    })];
+    const ROWS: &'static [Row<Self>] = &[
+        #[cfg(target_arch = "x86_64")]
+        row!("sse2", ["sse2"], wipe::xmm, Entries { hash: Hash => sse2::hash }),
+        row!("portable", [], wipe::nothing, Entries { hash: Hash => portable::hash }),
+    ];
 }
 
 /// How long a tag is.
