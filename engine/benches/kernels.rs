@@ -16,7 +16,7 @@ const KEY: [u8; 32] = [0x5a; 32];
 /// Work on a buffer in place.
 type Run = Box<dyn FnMut(&mut [u8])>;
 
-criterion_group!(kernels, chacha20, poly1305);
+criterion_group!(kernels, chacha20, poly1305, aes_ctr, ghash, aes_gcm, umac);
 criterion_main!(kernels);
 
 fn detected() -> Detected {
@@ -77,4 +77,83 @@ fn poly1305(criterion: &mut Criterion) {
         "poly1305",
         rows.chain([("rustcrypto", rustcrypto)]).collect(),
     );
+}
+
+fn aes_ctr(criterion: &mut Criterion) {
+    use ctr::cipher::{KeyIvInit, StreamCipher};
+    use engine::kernels::aes::Aes;
+
+    let rows = |key: &'static [u8]| {
+        Kernel::<Aes>::usable(detected()).map(move |row| {
+            let (key, mut counter) = (row.expand(key), [0; 16]);
+            let run: Run = Box::new(move |data| key.ctr128(&mut counter, data));
+            (row.name(), run)
+        })
+    };
+    let key = KEY.first_chunk::<16>().expect("the key is longer");
+    let mut short = ctr::Ctr128BE::<aes::Aes128>::new(key.into(), &[0; 16].into());
+    let mut long = ctr::Ctr128BE::<aes::Aes256>::new(&KEY.into(), &[0; 16].into());
+    let short: Run = Box::new(move |data| short.apply_keystream(data));
+    let long: Run = Box::new(move |data| long.apply_keystream(data));
+    let contestants = rows(&KEY[..16]).chain([("rustcrypto", short)]).collect();
+    compare(criterion, "aes128-ctr", contestants);
+    let contestants = rows(&KEY).chain([("rustcrypto", long)]).collect();
+    compare(criterion, "aes256-ctr", contestants);
+}
+
+fn ghash(criterion: &mut Criterion) {
+    use engine::kernels::ghash::Ghash;
+
+    let rows = Kernel::<Ghash>::usable(detected()).map(|row| {
+        let (key, mut state) = (row.expand(&[0x5a; 16]), [0; 16]);
+        let run: Run = Box::new(move |data| key.update(&mut state, data));
+        (row.name(), run)
+    });
+    compare(criterion, "ghash", rows.collect());
+}
+
+fn aes_gcm(criterion: &mut Criterion) {
+    use aes_gcm::aead::{AeadInOut, KeyInit};
+    use engine::kernels::aes_gcm::AesGcm;
+
+    let nonce = [7; 12];
+    let best = AesGcm::new(Kernel::best(detected()), Kernel::best(detected()), &KEY);
+    let nothing = detected().without(Features::ALL);
+    let portable = AesGcm::new(Kernel::best(nothing), Kernel::best(nothing), &KEY);
+    let rustcrypto = aes_gcm::Aes256Gcm::new(&KEY.into());
+    let seal = |gcm: AesGcm| -> Run {
+        Box::new(move |data| {
+            black_box(gcm.seal(&nonce, &[0; 4], data));
+        })
+    };
+    let rustcrypto: Run = Box::new(move |data| {
+        let tag = rustcrypto.encrypt_inout_detached(&nonce.into(), &[0; 4], data.into());
+        black_box(tag).expect("the message is short");
+    });
+    let contestants = vec![
+        ("best", seal(best)),
+        ("portable", seal(portable)),
+        ("rustcrypto", rustcrypto),
+    ];
+    compare(criterion, "aes256-gcm", contestants);
+}
+
+fn umac(criterion: &mut Criterion) {
+    use engine::kernels::umac::{Nh, TagLen, Umac};
+
+    let key = [0x5a; 16];
+    for (name, tag_len) in [("umac-64", TagLen::Bits64), ("umac-128", TagLen::Bits128)] {
+        let rows = Kernel::<Nh>::usable(detected()).map(|row| {
+            let mut umac = Umac::new(row, Kernel::best(detected()), &key, tag_len);
+            let mut sequence = 0u64;
+            let run: Run = Box::new(move |data| {
+                let mut tag = [0; 16];
+                umac.tag(&sequence.to_be_bytes(), data, &mut tag);
+                sequence += 1;
+                black_box(tag);
+            });
+            (row.name(), run)
+        });
+        compare(criterion, name, rows.collect());
+    }
 }
