@@ -87,7 +87,7 @@ fn several_applies_are_put_back_one_by_one() {
     let second = host.snapshot("/etc");
     let error = apply::rollback(Some(1), false, &host.request(&host.files)).unwrap_err();
     assert!(
-        matches!(&error, ApplyError::Changed(path) if path == Path::new(SERVER)),
+        matches!(&error, ApplyError::ChangedSince(path) if path == Path::new(SERVER)),
         "{error}"
     );
     assert_eq!(host.snapshot("/etc"), second);
@@ -119,7 +119,7 @@ fn a_file_changed_since_is_put_back_only_by_force() {
     let changed = host.snapshot("/etc");
     let error = rollback(&host, &host.files).unwrap_err();
     assert!(
-        matches!(&error, ApplyError::Changed(path) if path == Path::new(SERVER)),
+        matches!(&error, ApplyError::ChangedSince(path) if path == Path::new(SERVER)),
         "{error}"
     );
     assert_eq!(host.snapshot("/etc"), changed);
@@ -141,7 +141,7 @@ fn files_removed_since_come_back_by_force() {
     fs::remove_file(host.real(DROP_IN)).unwrap();
     assert!(matches!(
         rollback(&host, &host.files),
-        Err(ApplyError::Changed(_))
+        Err(ApplyError::ChangedSince(_))
     ));
     apply::rollback(None, true, &host.request(&host.files)).unwrap();
     assert_eq!(host.snapshot("/etc"), old);
@@ -171,7 +171,7 @@ fn a_damaged_backup_is_not_put_back() {
     fs::write(host.real(backup.to_str().unwrap()), "damaged").unwrap();
     let error = rollback(&host, &host.files).unwrap_err();
     assert!(
-        matches!(&error, ApplyError::Changed(path) if *path == backup),
+        matches!(&error, ApplyError::DamagedBackup(path) if *path == backup),
         "{error}"
     );
     assert_eq!(host.snapshot("/etc"), new);

@@ -10,6 +10,12 @@ pub enum ApplyError {
     /// A file is not what the plan was made on.
     #[error("{}: changed since it was read; run again to plan on what it holds now", .0.display())]
     Changed(PathBuf),
+    /// A file is not what the change that is to be taken back made of it.
+    #[error("{}: changed since it was written; nothing was changed (--force puts the old bytes back all the same)", .0.display())]
+    ChangedSince(PathBuf),
+    /// A backup does not hold the bytes that were saved in it.
+    #[error("{}: this backup is not what was saved; nothing was changed", .0.display())]
+    DamagedBackup(PathBuf),
     /// Another run holds the lock.
     #[error("another run{} is changing the configuration; wait until it has ended", pid_text(*.0))]
     Busy(Option<u32>),

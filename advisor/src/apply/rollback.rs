@@ -111,7 +111,7 @@ fn reversed(files: &dyn Files, record: &Record, force: bool) -> Result<Wanted, A
         Err(error) => return Err(ApplyError::step("read", &record.target)(error)),
     };
     if !force && now.as_deref().map(sha256) != record.after {
-        return Err(ApplyError::Changed(record.path.clone()));
+        return Err(ApplyError::ChangedSince(record.path.clone()));
     }
     let after = record.backup.as_ref().zip(record.before.as_ref());
     let after = after.map(|(backup, stamp)| {
@@ -120,7 +120,7 @@ fn reversed(files: &dyn Files, record: &Record, force: bool) -> Result<Wanted, A
         if sha256(&bytes) == stamp.sha256 {
             Ok(bytes)
         } else {
-            Err(ApplyError::Changed(backup.clone()))
+            Err(ApplyError::DamagedBackup(backup.clone()))
         }
     });
     Ok(Wanted {

@@ -291,7 +291,7 @@ fn put_back(act: Steps<'_>, record: &Record) -> Result<(), ApplyError> {
     let bytes = act.files.read(backup);
     let bytes = bytes.map_err(ApplyError::step("read the backup", backup))?;
     if sha256(&bytes) != stamp.sha256 {
-        return Err(ApplyError::Changed(backup.clone()));
+        return Err(ApplyError::DamagedBackup(backup.clone()));
     }
     let like = record.after.is_some().then_some(&*record.target);
     act.place(&record.temporary, &bytes, Owner::from(stamp), like)?;

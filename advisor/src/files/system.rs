@@ -257,7 +257,13 @@ impl Changes for SystemFiles {
 
     #[cfg(unix)]
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        File::open(self.real(path, AtEnd::Follow)?)?.sync_all()
+        use rustix::io::Errno;
+        let synced = File::open(self.real(path, AtEnd::Follow)?)?.sync_all();
+        // Some network and FUSE file systems have no such thing; nothing better can be done there.
+        synced.or_else(|error| match Errno::from_io_error(&error) {
+            Some(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+            _ => Err(error),
+        })
     }
 
     #[cfg(not(unix))]

@@ -39,6 +39,10 @@ impl<'a> Copy<'a> {
             runs_commands: false,
         };
         copy.open_to_reader(Path::new("/"), 0o750)?;
+        if copy.style.real_names {
+            // What is bound over /etc/ssh must be there even where nothing is in it.
+            copy.make_directories(&place(Path::new("/"), Part::System, Path::new("/etc/ssh")))?;
+        }
         Ok(copy)
     }
 
