@@ -102,6 +102,75 @@ fn a_group_is_written_with_backups_and_modes_kept() {
     assert_eq!(history[0].timestamp(), "20261130T204657Z");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn attributes_of_a_file_survive_an_apply_and_a_rollback() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+
+    let host = Host::debian_in(tempfile::tempdir().unwrap());
+    let server = host.real(SERVER);
+    if setxattr(&server, "user.note", b"kept", XattrFlags::empty()).is_err() {
+        return crate::support::skip_here("this file system has no user attributes");
+    }
+    let note = || {
+        let mut buffer = [0; 16];
+        let length = getxattr(&server, "user.note", &mut buffer).unwrap();
+        buffer[..length].to_vec()
+    };
+    run(&host, &host.files).unwrap();
+    assert_eq!(host.text(SERVER), SERVER_AFTER);
+    assert_eq!(note(), b"kept");
+    apply::rollback(None, false, &host.request(&host.files)).unwrap();
+    assert_ne!(host.text(SERVER), SERVER_AFTER);
+    assert_eq!(note(), b"kept");
+}
+
+#[test]
+fn what_gets_its_final_name_is_on_the_disk_before_and_its_directory_after() {
+    let host = special();
+    let watched = Faulty::none(&host.files, Counted::Changing);
+    run(&host, &watched).unwrap();
+    apply::rollback(None, false, &host.request(&watched)).unwrap();
+    let log = watched.log();
+    let renames = log
+        .iter()
+        .enumerate()
+        .filter(|(_, (what, _))| *what == "rename");
+    let mut seen = 0;
+    for (at, (_, to)) in renames {
+        let name = to.file_name().unwrap().to_str().unwrap();
+        let temporary = |path: &Path| {
+            path != to && path.parent() == to.parent() && path.to_str().unwrap().contains(name)
+        };
+        let last = |wanted: &str| {
+            log[..at]
+                .iter()
+                .rposition(|(what, path)| *what == wanted && temporary(path))
+        };
+        assert!(
+            last("sync") > last("write") && last("sync").is_some(),
+            "{to:?}: {log:#?}"
+        );
+        assert!(last("sync") > last("set_mode"), "{to:?}: {log:#?}");
+        let flushed = |(what, path): &(&str, PathBuf)| {
+            *what == "sync_directory" && Some(&**path) == to.parent()
+        };
+        assert!(log[at..].iter().any(flushed), "{to:?}: {log:#?}");
+        seen += 1;
+    }
+    // Each way two words of the journal; two files there, one back, for the other is removed.
+    assert_eq!(seen, 2 + 2 + 1 + 2, "{log:#?}");
+    // The backups are safe before anything is replaced.
+    let backups = Path::new("/var/lib/cipher-advisor/backups");
+    let replaced = log
+        .iter()
+        .position(|(what, path)| *what == "rename" && path == Path::new(SERVER));
+    let safe = log
+        .iter()
+        .position(|(what, path)| *what == "sync_directory" && path == backups);
+    assert!(safe.is_some() && safe < replaced, "{log:#?}");
+}
+
 #[test]
 fn a_second_run_touches_nothing() {
     let host = Host::debian();

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use advisor::files::{Changes, Files, Lock, Status, SystemFiles};
@@ -36,6 +37,7 @@ pub(crate) struct Faulty<'a> {
     fault: Fault,
     calls: AtomicUsize,
     cancelled: AtomicBool,
+    log: Mutex<Vec<(&'static str, PathBuf)>>,
 }
 
 enum Outcome {
@@ -54,6 +56,7 @@ impl<'a> Faulty<'a> {
             fault,
             calls: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
+            log: Mutex::new(Vec::new()),
         }
     }
 
@@ -65,6 +68,11 @@ impl<'a> Faulty<'a> {
     /// How many calls of the counted kind were made.
     pub(crate) fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
+    }
+
+    /// The changing calls so far: what, and on which file (a rename: the new name).
+    pub(crate) fn log(&self) -> Vec<(&'static str, PathBuf)> {
+        self.log.lock().unwrap().clone()
     }
 
     /// The flag a signal sets.
@@ -90,11 +98,21 @@ impl<'a> Faulty<'a> {
         }
     }
 
-    fn change<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    fn change<T>(
+        &self,
+        what: &'static str,
+        path: &Path,
+        act: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.note(what, path);
         match self.outcome(Counted::Changing) {
             Outcome::Works => act(),
             Outcome::Half(error) | Outcome::Fails(error) => Err(error),
         }
+    }
+
+    fn note(&self, what: &'static str, path: &Path) {
+        self.log.lock().unwrap().push((what, path.to_owned()));
     }
 
     fn look<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
@@ -135,9 +153,10 @@ impl Files for Faulty<'_> {
 
 impl Changes for Faulty<'_> {
     fn create(&self, path: &Path) -> io::Result<()> {
-        self.change(|| self.inner.create(path))
+        self.change("create", path, || self.inner.create(path))
     }
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.note("write", path);
         match self.outcome(Counted::Changing) {
             Outcome::Works => self.inner.write(path, bytes),
             Outcome::Half(error) => {
@@ -148,33 +167,39 @@ impl Changes for Faulty<'_> {
         }
     }
     fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
-        self.change(|| self.inner.set_mode(path, mode))
+        self.change("set_mode", path, || self.inner.set_mode(path, mode))
     }
     fn set_owner(&self, path: &Path, uid: u32, gid: u32) -> io::Result<()> {
-        self.change(|| self.inner.set_owner(path, uid, gid))
+        self.change("set_owner", path, || self.inner.set_owner(path, uid, gid))
     }
     fn copy_attributes(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.change(|| self.inner.copy_attributes(from, to))
+        self.change("copy_attributes", to, || {
+            self.inner.copy_attributes(from, to)
+        })
     }
     fn sync(&self, path: &Path) -> io::Result<()> {
-        self.change(|| self.inner.sync(path))
+        self.change("sync", path, || self.inner.sync(path))
     }
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.change(|| self.inner.sync_directory(path))
+        self.change("sync_directory", path, || self.inner.sync_directory(path))
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.change(|| self.inner.rename(from, to))
+        self.change("rename", to, || self.inner.rename(from, to))
     }
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.change(|| self.inner.remove(path))
+        self.change("remove", path, || self.inner.remove(path))
     }
     fn create_directory(&self, path: &Path, mode: u32) -> io::Result<()> {
-        self.change(|| self.inner.create_directory(path, mode))
+        self.change("create_directory", path, || {
+            self.inner.create_directory(path, mode)
+        })
     }
     fn remove_directory(&self, path: &Path) -> io::Result<()> {
-        self.change(|| self.inner.remove_directory(path))
+        self.change("remove_directory", path, || {
+            self.inner.remove_directory(path)
+        })
     }
     fn lock(&self, path: &Path) -> io::Result<Option<Lock>> {
-        self.change(|| self.inner.lock(path))
+        self.change("lock", path, || self.inner.lock(path))
     }
 }

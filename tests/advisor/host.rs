@@ -41,7 +41,11 @@ impl Host {
     pub(crate) fn debian() -> Self {
         // In memory where possible: there are some hundred of them, and every step is flushed.
         let memory = tempfile::tempdir_in("/dev/shm");
-        let directory = memory.or_else(|_| tempfile::tempdir()).unwrap();
+        Self::debian_in(memory.or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    /// The same on a certain file system.
+    pub(crate) fn debian_in(directory: tempfile::TempDir) -> Self {
         let files = SystemFiles::new(directory.path()).unwrap();
         let host = Self {
             directory,
