@@ -9,9 +9,10 @@ mod order;
 
 use std::fmt;
 
+use engine::measure::ENOUGH_ROUNDS;
 use engine::report::Report;
 
-pub use evidence::{ENOUGH_ROUNDS, Evidence, Speed};
+pub use evidence::{Evidence, Speed};
 pub use order::Interval;
 
 use crate::policy::{Objection, Policy, Profile};

@@ -18,9 +18,13 @@ mod host;
 #[cfg(unix)]
 mod oracle;
 mod output;
+mod plan;
+mod recommendation;
 #[path = "../support/report.rs"]
 mod report;
 #[cfg(unix)]
 mod rollback;
 #[cfg(unix)]
 mod validation;
+#[path = "../support/schema.rs"]
+mod schema;

@@ -7,6 +7,7 @@ use engine::report::Report;
 
 use crate::document::document as of_both;
 use crate::report::{DEFAULT, effective, fast_aes, machine};
+use crate::schema::violations;
 
 fn document(report: Report) -> Document {
     let client = effective(Side::Client, &DEFAULT);
@@ -37,4 +38,119 @@ fn the_whole_report_uses_120_columns() {
     let text = text(&document(fast_aes()), View::Whole, style);
     assert!(widest(&text) <= 120 && widest(&text) > 80, "{text}");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn markdown_has_the_same_facts() {
+    insta::assert_snapshot!(markdown(&document(fast_aes()), View::Whole));
+}
+
+#[test]
+fn csv_has_a_line_for_every_cell() {
+    let report = fast_aes();
+    let cells = report.measurements.len();
+    let csv = csv(&document(report));
+    let mut lines = csv.lines();
+    let columns = lines.next().unwrap().split(',').count();
+    assert_eq!(csv.lines().count(), cells + 1);
+    assert!(
+        lines.all(|line| line.split(',').count() == columns),
+        "{csv}"
+    );
+    assert!(csv.contains("aes128-ctr,umac-64-etm@openssh.com,openssh,seal,32768,OpenSSL 3.0.19,"));
+}
+
+#[test]
+fn json_is_what_the_schema_says() {
+    let schema = serde_json::from_str(include_str!("../../assets/report.schema.json")).unwrap();
+    let reports = [fast_aes(), machine(), Report::default()];
+    for document in reports
+        .map(document)
+        .into_iter()
+        .chain([Document::new(fast_aes())])
+    {
+        let value = serde_json::from_str(&json(&document)).unwrap();
+        assert_eq!(violations(&schema, &value), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_schema_notices_what_is_wrong() {
+    let schema = serde_json::from_str(include_str!("../../assets/report.schema.json")).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&json(&document(fast_aes()))).unwrap();
+    value["recommendation"]["client"]["gain"] = "much".into();
+    value["measurements"][0]["provider"] = "somebody".into();
+    value["findings"][0].as_object_mut().unwrap().remove("cure");
+    value["surprise"] = 1.into();
+    let mut found = violations(&schema, &value);
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "$.findings[0]: lacks cure",
+            "$.measurements[0].provider: not in the enum",
+            "$.recommendation.client.gain: not a [\"number\",\"null\"]",
+            "$.surprise: is not described",
+        ]
+    );
+}
+
+#[test]
+fn a_saved_document_is_a_report() {
+    let report = fast_aes();
+    let saved = json(&document(report.clone()));
+    assert_eq!(serde_json::from_str::<Report>(&saved).unwrap(), report);
+}
+
+#[test]
+fn a_machine_without_numbers_says_so() {
+    let text = text(&document(machine()), View::Check, Style::default());
+    assert!(
+        text.starts_with("Nothing was measured well enough to compare, so today's order stands.\n"),
+        "{text}"
+    );
+    assert!(text.contains("raise --time-budget"), "{text}");
+}
+
+#[test]
+fn plain_text_is_ascii() {
+    let style = Style {
+        ascii: true,
+        ..Style::default()
+    };
+    let mut report = fast_aes();
+    report.cpu.brand = "Größe\u{1b}[31m".to_owned();
+    let text = text(&document(report), View::Whole, style);
+    assert!(text.is_ascii(), "{text}");
+    assert!(
+        !text.contains('\u{1b}') && text.contains("Gr\\u{f6}\\u{df}e\\u{1b}[31m"),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_view_fits_every_width() {
+    let document = document(fast_aes());
+    let views = [
+        View::Whole,
+        View::Measure,
+        View::Explain,
+        View::Doctor,
+        View::Check,
+        View::Rollback,
+    ];
+    for view in views {
+        for width in [80, 100, 120] {
+            let text = text(
+                &document,
+                view,
+                Style {
+                    width,
+                    ..Style::default()
+                },
+            );
+            let diff = "+++ /etc/ssh/ssh_config.d/10-cipher-advisor.conf".len();
+            assert!(widest(&text) <= width.max(diff), "{view:?} {width}\n{text}");
+        }
+    }
 }

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use advisor::resolver::{Effective, Side, Source};
+use engine::algorithm::Cipher;
 use engine::report::{
     Cpu, Direction, FeatureState, Host, Library, Measurement, OpenSsh, Program, ProviderName,
     Report, UnavailableCell,
@@ -56,7 +57,7 @@ pub(crate) fn machine() -> Report {
     let program = |name: &str| Program {
         path: format!("/usr/bin/{name}"),
         version: "OpenSSH_9.2p1 Debian-2+deb12u10".to_owned(),
-        ciphers: owned(&DEFAULT),
+        ciphers: Cipher::ALL.iter().map(|it| it.name().to_owned()).collect(),
         macs: owned(&[UMAC64]),
     };
     Report {
@@ -112,7 +113,7 @@ pub(crate) fn cells(
     gb_per_s: f64,
     rounds: usize,
 ) {
-    let known: engine::algorithm::Cipher = cipher.parse().expect("a cipher of OpenSSH");
+    let known: Cipher = cipher.parse().expect("a cipher of OpenSSH");
     for (direction, factor) in [(Direction::Seal, 1.02), (Direction::Open, 1.0)] {
         let speed = gb_per_s * factor;
         report.measurements.push(Measurement {

@@ -12,31 +12,30 @@ use crate::resolver::{Severity, Side};
 #[must_use]
 pub fn markdown(document: &Document, view: View) -> String {
     let mut out = String::new();
-    if view == View::Whole {
-        paragraph(
-            &mut out,
-            &format!("**{}**", cell(&words::verdict(document))),
-        );
+    let out = &mut out;
+    let is = |views: &[View]| views.contains(&view);
+    if is(&[View::Whole, View::Check]) {
+        paragraph(out, &format!("**{}**", cell(&words::verdict(document))));
     }
-    if view != View::Explain {
-        machine(&mut out, document);
+    if is(&[View::Whole, View::Measure, View::Doctor]) {
+        machine(out, document);
     }
-    if matches!(view, View::Whole | View::Measure) {
-        speeds(&mut out, document);
+    if is(&[View::Whole, View::Measure]) {
+        speeds(out, document);
     }
-    if view != View::Measure {
-        configuration(&mut out, document, view);
+    if is(&[View::Whole, View::Explain, View::Doctor]) {
+        configuration(out, document, view);
     }
-    if view == View::Whole {
-        recommendation(&mut out, document);
+    if is(&[View::Whole, View::Check]) {
+        recommendation(out, document);
     }
-    if view != View::Measure {
-        findings(&mut out, document);
+    if is(&[View::Whole, View::Explain, View::Doctor]) {
+        findings(out, document);
     }
-    if view == View::Whole {
-        changes(&mut out, document);
+    if is(&[View::Whole, View::Check, View::Rollback]) {
+        changes(out, document, view);
     }
-    out
+    std::mem::take(out)
 }
 
 fn paragraph(out: &mut String, text: &str) {
@@ -52,7 +51,7 @@ fn cell(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '|' | '<' | '`' | '*' | '_' | '\\' => safe.extend(['\\', c]),
+            '|' | '<' | '`' | '*' | '\\' => safe.extend(['\\', c]),
             c if c.is_control() => safe.push(' '),
             c => safe.push(c),
         }
@@ -238,7 +237,7 @@ fn findings(out: &mut String, document: &Document) {
     );
 }
 
-fn changes(out: &mut String, document: &Document) {
+fn changes(out: &mut String, document: &Document, view: View) {
     paragraph(out, "## Change");
     for change in &document.changes {
         paragraph(out, &cell(&change.strategy));
@@ -253,7 +252,7 @@ fn changes(out: &mut String, document: &Document) {
             );
         }
     }
-    paragraph(out, words::outcome(document));
+    paragraph(out, words::outcome(document, view));
 }
 
 /// A code block whose fence is longer than any run of backticks inside.

@@ -35,4 +35,8 @@ pub enum View {
     Explain,
     /// What was found and what is odd.
     Doctor,
+    /// Whether the configuration is as recommended.
+    Check,
+    /// What was put back.
+    Rollback,
 }

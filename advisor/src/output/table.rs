@@ -2,10 +2,10 @@
 #![forbid(unsafe_code)]
 
 use engine::algorithm::Cipher;
+use engine::measure::ENOUGH_ROUNDS;
 use engine::report::{Direction, Measurement, ProviderName, Report};
 
 use super::words;
-use crate::recommendation::ENOUGH_ROUNDS;
 
 /// The packet sizes shown, where measured. CSV and JSON have all.
 const SIZES: [usize; 3] = [32 * 1024, 1024, 64];

@@ -22,7 +22,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             configuration(&mut page, document);
             recommendation(&mut page, document);
             findings(&mut page, document);
-            changes(&mut page, document);
+            changes(&mut page, document, view);
         }
         View::Measure => {
             processor(&mut page, document);
@@ -34,6 +34,12 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             considered(&mut page, document);
             findings(&mut page, document);
         }
+        View::Check => {
+            page.wrapped("", "", &words::verdict(document), Role::Heading);
+            recommendation(&mut page, document);
+            changes(&mut page, document, view);
+        }
+        View::Rollback => changes(&mut page, document, view),
         View::Doctor => {
             processor(&mut page, document);
             programs(&mut page, document);
@@ -92,7 +98,7 @@ fn speeds(page: &mut Page, document: &Document) {
         let few = report
             .measurements
             .iter()
-            .any(|cell| cell.rounds < crate::recommendation::ENOUGH_ROUNDS);
+            .any(|cell| cell.rounds < engine::measure::ENOUGH_ROUNDS);
         if few {
             page.line("  * fewer than 3 rounds: no evidence", Role::Plain);
         }
@@ -337,7 +343,7 @@ fn place(file: Option<&Path>, line: Option<usize>) -> String {
     }
 }
 
-fn changes(page: &mut Page, document: &Document) {
+fn changes(page: &mut Page, document: &Document, view: View) {
     page.heading("Change");
     for change in &document.changes {
         page.wrapped("  ", "  ", &change.strategy, Role::Plain);
@@ -358,5 +364,5 @@ fn changes(page: &mut Page, document: &Document) {
             );
         }
     }
-    page.wrapped("  ", "  ", words::outcome(document), Role::Plain);
+    page.wrapped("  ", "  ", words::outcome(document, view), Role::Plain);
 }

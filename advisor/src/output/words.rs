@@ -4,7 +4,7 @@
 use engine::algorithm::Mac;
 use engine::report::{Cpu, FeatureState, Host, Program};
 
-use super::{AdviceRecord, Document, RecommendationRecord, SideConfiguration, SourceRecord};
+use super::{AdviceRecord, Document, RecommendationRecord, SideConfiguration, SourceRecord, View};
 use crate::recommendation::{Evidence, OVERHEAD_S_PER_GIB};
 use crate::resolver::Side;
 
@@ -209,10 +209,11 @@ pub const fn side(side: Side) -> &'static str {
 
 /// What happened to the files, or would.
 #[must_use]
-pub fn outcome(document: &Document) -> &'static str {
-    match (document.changes.is_empty(), document.changed) {
-        (true, _) => "Nothing to write.",
-        (false, true) => "Written. `advisor --rollback` puts the old bytes back.",
-        (false, false) => "Nothing was written. `advisor --apply` writes this.",
+pub const fn outcome(document: &Document, view: View) -> &'static str {
+    match (view, document.changes.is_empty(), document.changed) {
+        (View::Rollback, ..) => "Put back.",
+        (_, true, _) => "Nothing to write.",
+        (_, false, true) => "Written. `advisor --rollback` puts the old bytes back.",
+        (_, false, false) => "Nothing was written. `advisor --apply` writes this.",
     }
 }

@@ -1,6 +1,7 @@
 //! Which numbers of a report speak for a cipher.
 #![forbid(unsafe_code)]
 
+use engine::measure::ENOUGH_ROUNDS;
 use engine::report::{Direction, Measurement, ProviderName, Report};
 use serde::{Deserialize, Serialize};
 
@@ -43,9 +44,6 @@ impl Evidence {
         }
     }
 }
-
-/// Rounds below which a cell proves nothing.
-pub const ENOUGH_ROUNDS: usize = 3;
 
 /// The speed that counts for a cipher: the slower direction, since a connection is as fast as its slower end.
 #[derive(Clone, Debug, PartialEq)]

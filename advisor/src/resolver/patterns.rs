@@ -69,7 +69,7 @@ impl Name {
 }
 
 /// Whether `*` and `?` of a pattern make it the text. Linear in the text for each `*`.
-pub(super) fn matches(text: &[u8], pattern: &[u8]) -> bool {
+pub(crate) fn matches(text: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut of) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while at < text.len() {

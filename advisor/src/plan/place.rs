@@ -1,0 +1,319 @@
+//! Where a `Ciphers` line goes: in place of the one that wins, into a drop-in that is read first, or
+//! above the first block.
+//!
+//! Never behind a block, where it would belong to the block, and never before lines that give some hosts
+//! a list of their own, which it would overrule.
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+
+use super::{Edit, PlanRequest, Refusal, Target, file, form};
+use crate::resolver::{Considered, Effective, Location, Outcome, Side, Source};
+use crate::syntax::{self, Dialect, Line, Tree};
+
+/// The edit, and why it is there.
+pub(super) fn edit(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal> {
+    match &request.effective.source {
+        Source::Line(winner) if is_ours(request, winner) => in_place(request, winner),
+        _ => {
+            refuse_overruling(request)?;
+            match drop_in(request)? {
+                Some(found) => Ok(found),
+                None => inserted(request),
+            }
+        }
+    }
+}
+
+/// The first line whose block cannot be decided.
+pub(super) fn depends_on(effective: &Effective) -> Option<Location> {
+    let depends = |line: &&Considered| matches!(line.outcome, Outcome::Depends(_));
+    let line = effective.considered.iter().find(depends)?;
+    Some(line.location.clone())
+}
+
+/// Whether the winning line is in a file of the target. A user's files lie beside their main file; the
+/// machine's are not theirs to edit.
+fn is_ours(request: &PlanRequest<'_>, winner: &Location) -> bool {
+    match &request.target {
+        Target::System(_) => true,
+        Target::User(main) => main
+            .parent()
+            .is_some_and(|home| winner.file.starts_with(home)),
+    }
+}
+
+fn in_place(request: &PlanRequest<'_>, winner: &Location) -> Result<(Edit, String), Refusal> {
+    refuse_managed(request, &winner.file)?;
+    let tree = tree(request, &winner.file)?;
+    let lost = || Refusal {
+        location: Some(winner.clone()),
+        what: "the file changed while it was read".to_owned(),
+        cure: "run this again".to_owned(),
+    };
+    let index = tree
+        .lines()
+        .iter()
+        .position(|line| line.number == winner.line);
+    let index = index.ok_or_else(lost)?;
+    refuse_in_block(&tree, index, winner)?;
+    let value = value(request);
+    let after = syntax::replace_arguments(&tree, index, value.as_bytes()).ok_or_else(lost)?;
+    let edit = Edit {
+        path: winner.file.clone(),
+        before: Some(tree.bytes().to_vec()),
+        after,
+    };
+    let strategy = format!("The line that wins is edited in place: {winner}.");
+    Ok((edit, strategy))
+}
+
+fn value(request: &PlanRequest<'_>) -> String {
+    form::value(
+        request.order,
+        request.effective,
+        request.form,
+        request.release,
+    )
+}
+
+fn dialect(request: &PlanRequest<'_>) -> Dialect {
+    match request.effective.side {
+        Side::Client => Dialect::client(request.release),
+        Side::Server => Dialect::server(request.release),
+    }
+}
+
+fn tree(request: &PlanRequest<'_>, path: &Path) -> Result<Tree, Refusal> {
+    let bytes = request.files.read(path).map_err(|cause| Refusal {
+        location: Some(file(path)),
+        what: format!("cannot be read: {cause}"),
+        cure: "run this as its owner or as root".to_owned(),
+    })?;
+    Ok(syntax::parse(bytes, dialect(request)))
+}
+
+/// Files that belong to a package manager or a policy tool are theirs to write.
+fn refuse_managed(request: &PlanRequest<'_>, path: &Path) -> Result<(), Refusal> {
+    let leads_to = request.files.canonical(path).unwrap_or(path.to_owned());
+    let refusal = |what: &str, cure: &str| {
+        Err(Refusal {
+            location: Some(file(path)),
+            what: what.to_owned(),
+            cure: cure.to_owned(),
+        })
+    };
+    let below = |name: &str| leads_to.starts_with(name) || path.starts_with(name);
+    if [path, &leads_to].iter().any(|it| {
+        it.components()
+            .any(|part| part.as_os_str() == "crypto-policies")
+    }) {
+        return refusal(
+            "this file belongs to the system-wide cryptographic policy",
+            "change the policy with update-crypto-policies and a module of your own (cipher@SSH)",
+        );
+    }
+    if below("/nix/store") {
+        return refusal(
+            "this file is built by Nix",
+            "set it in the system's Nix configuration",
+        );
+    }
+    if below("/usr") {
+        return refusal(
+            "this file belongs to a package, and the next update would undo a change",
+            "put a file of your own into /etc/ssh, which is read instead or first",
+        );
+    }
+    Ok(())
+}
+
+/// A line inside a block speaks for some hosts only, unless the block is `Host *` or `Match all`.
+fn refuse_in_block(tree: &Tree, index: usize, winner: &Location) -> Result<(), Refusal> {
+    let block = tree.lines()[..index]
+        .iter()
+        .rev()
+        .find(|line| is_block(line));
+    match block {
+        Some(line) if !is_for_all(line) => Err(Refusal {
+            location: Some(winner.clone()),
+            what: format!(
+                "the winning line belongs to the block of line {}",
+                line.number
+            ),
+            cure: "edit it by hand: an order for every host does not belong there".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Lines for some hosts keep their say only while nothing global is read before them.
+fn refuse_overruling(request: &PlanRequest<'_>) -> Result<(), Refusal> {
+    let for_some = |line: &&Considered| matches!(line.outcome, Outcome::BlockDoesNotMatch(_));
+    match request.effective.considered.iter().find(for_some) {
+        None => Ok(()),
+        Some(line) => Err(Refusal {
+            location: Some(line.location.clone()),
+            what: "this line gives some hosts a list of their own, and a new line before it would overrule it"
+                .to_owned(),
+            cure: format!(
+                "put at the very end of {}, by hand: Host * and below it Ciphers {}",
+                request.target.main_file().display(),
+                value(request)
+            ),
+        }),
+    }
+}
+
+fn is_block(line: &Line) -> bool {
+    keyword(line).is_some_and(|word| ["host", "match"].contains(&word.as_str()))
+}
+
+fn keyword(line: &Line) -> Option<String> {
+    let keyword = &line.statement()?.keyword.value;
+    Some(String::from_utf8_lossy(keyword).to_ascii_lowercase())
+}
+
+fn arguments(line: &Line) -> impl Iterator<Item = &[u8]> {
+    let statement = line.statement().into_iter();
+    statement.flat_map(|it| {
+        it.arguments
+            .iter()
+            .map(|argument| argument.value.as_slice())
+    })
+}
+
+fn is_for_all(line: &Line) -> bool {
+    let all: &[u8] = match keyword(line).as_deref() {
+        Some("host") => b"*",
+        _ => b"all",
+    };
+    arguments(line).eq([all])
+}
+
+/// A file of our own, where the main file includes a directory before its first block.
+fn drop_in(request: &PlanRequest<'_>) -> Result<Option<(Edit, String)>, Refusal> {
+    let Target::System(main) = &request.target else {
+        return Ok(None);
+    };
+    if request.files.status(main).is_err() {
+        return Ok(None);
+    }
+    let tree = tree(request, main)?;
+    let globally = tree.lines().iter().take_while(|line| !is_block(line));
+    let included = globally
+        .filter(|line| keyword(line).as_deref() == Some("include"))
+        .flat_map(arguments)
+        .find_map(|pattern| directory(request, main, pattern));
+    let Some((directory, name)) =
+        included.and_then(|it| Some((it.clone(), free_name(request, &it)?)))
+    else {
+        return Ok(None);
+    };
+    let path = directory.join(name);
+    let program = match request.effective.side {
+        Side::Client => "ssh",
+        Side::Server => "sshd",
+    };
+    let text = format!(
+        "# Written by cipher-advisor. The first Ciphers line {program} reads wins.\nCiphers {}\n",
+        value(request)
+    );
+    let edit = Edit {
+        path: path.clone(),
+        before: None,
+        after: text.into_bytes(),
+    };
+    let strategy = format!(
+        "No line sets the list today, so a file of its own, read before the others: {}.",
+        path.display()
+    );
+    Ok(Some((edit, strategy)))
+}
+
+/// The directory of a pattern like `/etc/ssh/ssh_config.d/*.conf`, where there is one.
+fn directory(request: &PlanRequest<'_>, main: &Path, pattern: &[u8]) -> Option<PathBuf> {
+    let pattern = Path::new(std::str::from_utf8(pattern).ok()?);
+    let name = pattern.file_name()?.to_str()?;
+    let directory = pattern.parent()?;
+    let is_plain = !directory
+        .to_str()?
+        .contains(['*', '?', '[', '\\', '~', '$', '%']);
+    if !is_plain || !["*.conf", "*"].contains(&name) {
+        return None;
+    }
+    // Relative names count from the main file's directory, as in both system files.
+    let directory = main.parent()?.join(directory);
+    let is_directory = request
+        .files
+        .status(&directory)
+        .is_ok_and(|it| it.kind == crate::files::Kind::Directory);
+    let is_managed = refuse_managed(request, &directory).is_err();
+    (is_directory && !is_managed).then_some(directory)
+}
+
+/// A name that is not taken and sorts before every file there that sets `Ciphers`.
+fn free_name(request: &PlanRequest<'_>, directory: &Path) -> Option<String> {
+    let setters: Vec<&Path> = request
+        .effective
+        .considered
+        .iter()
+        .map(|line| line.location.file.as_path())
+        .filter(|file| file.parent() == Some(directory))
+        .collect();
+    let names = ["10", "05", "00"].map(|number| format!("{number}-cipher-advisor.conf"));
+    names.into_iter().find(|name| {
+        let path = directory.join(name);
+        let is_first = setters
+            .iter()
+            .all(|file| path.as_os_str() < file.as_os_str());
+        is_first && request.files.link_status(&path).is_err()
+    })
+}
+
+/// A line in the main file, above the first block, else before its first statement.
+fn inserted(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal> {
+    let main = request.target.main_file();
+    refuse_managed(request, main)?;
+    let line = format!("Ciphers {}", value(request));
+    if request.files.link_status(main).is_err() {
+        let edit = Edit {
+            path: main.to_owned(),
+            before: None,
+            after: format!("{line}\n").into_bytes(),
+        };
+        let strategy = format!(
+            "There is no {} yet: it is made, with one line.",
+            main.display()
+        );
+        return Ok((edit, strategy));
+    }
+    let tree = tree(request, main)?;
+    let lines = tree.lines();
+    let first_block = lines.iter().position(is_block);
+    let first_statement = lines.iter().position(|line| line.statement().is_some());
+    let at = first_block.or(first_statement).unwrap_or(lines.len());
+    let at = above_comments(lines, at);
+    let edit = Edit {
+        path: main.to_owned(),
+        before: Some(tree.bytes().to_vec()),
+        after: syntax::insert_line(&tree, at, line.as_bytes()),
+    };
+    let place = if first_block.is_some() {
+        "above the first block of"
+    } else {
+        "before the other lines of"
+    };
+    let strategy = format!("A new line {place} {}.", main.display());
+    Ok((edit, strategy))
+}
+
+/// The index of the comments that stand directly above a line, which belong to it.
+fn above_comments(lines: &[Line], index: usize) -> usize {
+    let comments = lines[..index].iter().rev();
+    let count = comments
+        .take_while(|line| line.content == syntax::Content::Comment)
+        .count();
+    // A comment that opens the file is about the file.
+    if count == index { index } else { index - count }
+}
