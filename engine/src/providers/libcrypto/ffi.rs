@@ -86,7 +86,7 @@ functions! {
 functions! {
     /// The error queue.
     ErrorFunctions {
-        get: ["ERR_get_error"] () -> c_ulong;
+        get: ["ERR_peek_last_error"] () -> c_ulong;
         clear: ["ERR_clear_error"] ();
         text: ["ERR_error_string_n"] (c_ulong, *mut c_char, usize);
     }
@@ -103,7 +103,7 @@ unsafe fn symbol<T: Copy>(library: &Library, names: &[&str]) -> Result<T, String
         .find_map(|&name| unsafe { library.get::<T>(name) }.ok());
     found
         .map(|symbol| *symbol)
-        .ok_or_else(|| format!("it has no {}", names[0]))
+        .ok_or_else(|| format!("libcrypto has no {}", names[0]))
 }
 
 /// A loaded libcrypto.
