@@ -5,6 +5,7 @@
 
 pub mod apply;
 pub mod diagnosis;
+pub mod examination;
 pub mod files;
 pub mod output;
 pub mod plan;

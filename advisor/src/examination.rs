@@ -1,0 +1,286 @@
+//! Everything that follows from a report and the files of a host: what both sides would use, what is
+//! recommended, what would be written, what is odd.
+//!
+//! It joins the other rooms and decides nothing itself. It reads through [`Files`] and writes nothing.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use engine::installed::releases::Release;
+use engine::report::{OpenSsh, Program, Report};
+
+use crate::diagnosis::{Finding, Subject, diagnose};
+use crate::files::Files;
+use crate::output::{Change, Document, RecommendationRecord};
+use crate::plan::{Plan, PlanRequest, Refusal, Target, plan, unified_diff};
+use crate::policy::Policy;
+use crate::recommendation::{Advice, Choice, Recommendation, recommend};
+use crate::resolver::{
+    ClientFiles, ClientRequest, Effective, ServerRequest, Severity, Side, Supported,
+    resolve_client, resolve_server,
+};
+
+/// The system's client file.
+pub const SYSTEM_CLIENT: &str = "/etc/ssh/ssh_config";
+/// The system's server file.
+pub const SYSTEM_SERVER: &str = "/etc/ssh/sshd_config";
+
+/// The rules assumed where no program says which release it is.
+pub const ASSUMED: Release = Release::new(10, 0);
+
+/// Who looks, and whose files count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Perspective {
+    /// The client's files.
+    pub client: Target,
+    /// The server's files.
+    pub server: Target,
+    /// The local user's name.
+    pub user: String,
+    /// The local user's id.
+    pub uid: u32,
+    /// The local user's home.
+    pub home: PathBuf,
+}
+
+impl Perspective {
+    /// The usual one: root's files are the system's, everybody else's client file is their own.
+    #[must_use]
+    pub fn of_user(user: String, uid: u32, home: PathBuf) -> Self {
+        let client = if uid == 0 {
+            Target::System(SYSTEM_CLIENT.into())
+        } else {
+            Target::User(home.join(".ssh/config"))
+        };
+        Self {
+            client,
+            server: Target::System(SYSTEM_SERVER.into()),
+            user,
+            uid,
+            home,
+        }
+    }
+
+    /// The files of one side.
+    #[must_use]
+    pub const fn target(&self, side: Side) -> &Target {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+
+    /// What a side would use, by the rules of the programs found.
+    #[must_use]
+    pub fn resolve(&self, files: &dyn Files, side: Side, programs: &OpenSsh) -> Effective {
+        match side {
+            Side::Client => resolve_client(files, &self.client_request(programs)),
+            Side::Server => resolve_server(files, &self.server_request(programs)),
+        }
+    }
+
+    fn client_request(&self, programs: &OpenSsh) -> ClientRequest {
+        let (release, supported) = rules(programs, Side::Client);
+        let (user, system) = match &self.client {
+            Target::User(main) => (Some(main.clone()), SYSTEM_CLIENT.into()),
+            Target::System(main) => (None, main.clone()),
+        };
+        let version = programs.client.as_ref().map(|it| it.version.as_str());
+        let is_debian = |it: &str| it.contains("Debian") || it.contains("Ubuntu");
+        ClientRequest {
+            supported,
+            files: ClientFiles::Usual {
+                user,
+                system: Some(system),
+            },
+            user: self.user.clone(),
+            uid: self.uid,
+            home: self.home.clone(),
+            private_groups: version.is_some_and(is_debian),
+            ..ClientRequest::new(release)
+        }
+    }
+
+    fn server_request(&self, programs: &OpenSsh) -> ServerRequest {
+        let (release, supported) = rules(programs, Side::Server);
+        ServerRequest {
+            supported,
+            file: self.server.main_file().to_owned(),
+            ..ServerRequest::new(release)
+        }
+    }
+}
+
+/// The release whose rules a side follows, and what its binary knows. Where one program is absent, the
+/// other speaks for it.
+#[must_use]
+pub fn rules(programs: &OpenSsh, side: Side) -> (Release, Supported) {
+    let (client, server) = (programs.client.as_ref(), programs.server.as_ref());
+    let candidates: [Option<&Program>; 2] = match side {
+        Side::Client => [client, server],
+        Side::Server => [server, client],
+    };
+    let found = || candidates.iter().flatten();
+    let release = found().find_map(|program| program.version.parse().ok());
+    let release = release.unwrap_or(ASSUMED);
+    let supported = match found().find(|program| !program.ciphers.is_empty()) {
+        Some(program) => Supported::listed(&program.ciphers, &program.macs, release),
+        None => Supported::by_release(release),
+    };
+    (release, supported)
+}
+
+/// What to examine.
+#[derive(Clone, Copy)]
+pub struct ExaminationRequest<'a> {
+    /// The tree.
+    pub files: &'a dyn Files,
+    /// Who looks, and whose files count.
+    pub perspective: &'a Perspective,
+    /// The host and its numbers.
+    pub report: &'a Report,
+    /// The rules.
+    pub policy: &'a Policy,
+    /// What a recommendation may rest on.
+    pub choice: Choice,
+    /// The sides a change is planned for.
+    pub sides: &'a [Side],
+}
+
+/// Examines a host and puts all of it into one document.
+#[must_use]
+pub fn examine(request: &ExaminationRequest<'_>) -> Document {
+    let resolve = |side| {
+        let programs = &request.report.openssh;
+        request.perspective.resolve(request.files, side, programs)
+    };
+    let (client, server) = (resolve(Side::Client), resolve(Side::Server));
+    let recommendation = recommend(
+        request.report,
+        Some(&client),
+        Some(&server),
+        request.policy,
+        request.choice,
+    );
+    let plans: Vec<Result<Plan, Refusal>> = request
+        .sides
+        .iter()
+        .map(|&side| {
+            let effective = match side {
+                Side::Client => &client,
+                Side::Server => &server,
+            };
+            planned(request, effective, recommendation.side(side))
+        })
+        .collect();
+    let mut document = Document::new(request.report.clone());
+    document.configuration.client = Some((&client).into());
+    document.configuration.server = Some((&server).into());
+    document.recommendation = Some(RecommendationRecord::from(&recommendation));
+    document.findings = findings(request, &client, &server, &recommendation);
+    for plan in plans {
+        match plan {
+            Ok(plan) => document.changes.extend(changes(&plan)),
+            Err(refusal) => document.findings.push(refused(&refusal)),
+        }
+    }
+    document
+}
+
+fn planned(
+    request: &ExaminationRequest<'_>,
+    effective: &Effective,
+    advice: Option<&Advice>,
+) -> Result<Plan, Refusal> {
+    let side = effective.side;
+    let programs = &request.report.openssh;
+    let (release, supported) = rules(programs, side);
+    plan(&PlanRequest {
+        files: request.files,
+        effective,
+        target: request.perspective.target(side).clone(),
+        order: &advice.map_or_else(|| effective.ciphers.clone(), Advice::order),
+        form: request.policy.form,
+        release,
+        supported: &supported.ciphers,
+        resolve: &|files| request.perspective.resolve(files, side, programs),
+    })
+}
+
+fn findings(
+    request: &ExaminationRequest<'_>,
+    client: &Effective,
+    server: &Effective,
+    recommendation: &Recommendation,
+) -> Vec<Finding> {
+    let subject = Subject {
+        report: request.report,
+        client: Some(client),
+        server: Some(server),
+        recommendation,
+        policy: request.policy,
+    };
+    diagnose(subject, &|path| request.files.read(path).ok())
+}
+
+/// A plan as documents show it.
+pub fn changes(plan: &Plan) -> impl Iterator<Item = Change> + '_ {
+    plan.edits.iter().map(|edit| Change {
+        side: plan.side,
+        file: edit.path.clone(),
+        strategy: plan.strategy.clone(),
+        diff: unified_diff(edit),
+        backup: None,
+    })
+}
+
+/// A refusal as documents show it.
+#[must_use]
+pub fn refused(refusal: &Refusal) -> Finding {
+    let location = refusal.location.as_ref();
+    Finding {
+        file: location.map(|it| it.file.clone()),
+        line: location.map(|it| it.line).filter(|&line| line > 0),
+        ..Finding::new(
+            "no-change-planned",
+            Severity::Warning,
+            format!("this program will not write the order: {}", refusal.what),
+            location.map_or_else(|| "the report".to_owned(), ToString::to_string),
+            &refusal.cure,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(version: &str, ciphers: &[&str]) -> Option<Program> {
+        Some(Program {
+            version: version.to_owned(),
+            ciphers: ciphers.iter().map(|&name| name.to_owned()).collect(),
+            ..Program::default()
+        })
+    }
+
+    #[test]
+    fn one_program_speaks_for_the_other() {
+        let only_client = OpenSsh {
+            client: program("OpenSSH_9.2p1 Debian-2+deb12u10", &["aes128-ctr"]),
+            ..OpenSsh::default()
+        };
+        let (release, supported) = rules(&only_client, Side::Server);
+        assert_eq!(release, Release::new(9, 2));
+        assert_eq!(supported.ciphers, ["aes128-ctr"]);
+        assert_eq!(rules(&OpenSsh::default(), Side::Client).0, ASSUMED);
+    }
+
+    #[test]
+    fn root_looks_at_the_system_and_others_at_their_own() {
+        let root = Perspective::of_user("root".to_owned(), 0, "/root".into());
+        assert_eq!(root.client, Target::System(SYSTEM_CLIENT.into()));
+        let user = Perspective::of_user("ann".to_owned(), 1000, "/home/ann".into());
+        assert_eq!(user.client, Target::User("/home/ann/.ssh/config".into()));
+        assert_eq!(user.server, Target::System(SYSTEM_SERVER.into()));
+    }
+}
