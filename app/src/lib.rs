@@ -2,9 +2,13 @@
 //!
 //! `model` is plain data with a pure `update`; `worker` does on a thread what it asks for; `tui` and
 //! `gui` draw it. Servers build with the feature `tui` alone.
-#![forbid(unsafe_code)]
 
+#[cfg(feature = "gui")]
+pub mod gui;
+pub mod job;
 pub mod model;
+#[cfg(all(feature = "gui", target_os = "linux"))]
+pub mod sys;
 #[cfg(feature = "tui")]
 pub mod tui;
 pub mod worker;

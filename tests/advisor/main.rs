@@ -16,27 +16,15 @@ mod files;
 #[cfg(unix)]
 mod host;
 #[cfg(unix)]
-mod includes;
-#[cfg(unix)]
-mod lines;
-#[cfg(unix)]
-mod lossless;
-#[cfg(unix)]
 mod oracle;
 mod output;
 mod plan;
-#[cfg(unix)]
-mod precedence;
-#[cfg(unix)]
-mod question;
 mod recommendation;
 #[path = "../support/report.rs"]
 mod report;
 #[cfg(unix)]
 mod rollback;
-#[path = "../support/schema.rs"]
-mod schema;
 #[cfg(unix)]
 mod validation;
-#[cfg(unix)]
-mod values;
+#[path = "../support/schema.rs"]
+mod schema;

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[cfg(unix)]
+mod conduct;
 #[path = "../support/document.rs"]
 mod document;
 #[path = "../support/report.rs"]

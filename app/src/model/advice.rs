@@ -130,22 +130,20 @@ fn written(document: &Document) -> Vec<AdviceItem> {
         items.extend(lines.map(|line| AdviceItem::Diff(diff_line(line), line.to_owned())));
     }
     items.push(AdviceItem::Heading("This writes it".to_owned()));
-    items.push(AdviceItem::Command(command(&document.changes)));
+    items.push(AdviceItem::Command("advisor --apply"));
     items.push(AdviceItem::Sentence(
         "It keeps the old bytes; `advisor --rollback` puts them back.".to_owned(),
     ));
+    if !document.changes.iter().any(is_for_everybody) {
+        items.push(AdviceItem::Sentence(
+            "For every user of this machine instead: sudo advisor --apply".to_owned(),
+        ));
+    }
     items
 }
 
-/// The command whose changes these are: a system's file takes root, a user's own does not.
-fn command(changes: &[Change]) -> &'static str {
-    let needs_root = changes.iter().any(|change| change.file.starts_with("/etc"));
-    let server = changes.iter().any(|change| change.side == Side::Server);
-    match (needs_root, server) {
-        (false, _) => "advisor --apply",
-        (true, false) => "sudo advisor --apply",
-        (true, true) => "sudo advisor --apply --side both",
-    }
+fn is_for_everybody(change: &Change) -> bool {
+    change.file.starts_with("/etc")
 }
 
 fn diff_line(line: &str) -> DiffLine {

@@ -297,7 +297,7 @@ pub static COMMANDS: &[Command] = &[
     .named_in_footer(),
     row(
         Action::Quit,
-        &[Key::Char('q'), Key::Control('c')],
+        &[Key::Char('q'), Key::Control('c'), Key::Control('q')],
         "quit",
         "Leave; nothing is written by this program",
         |_| true,

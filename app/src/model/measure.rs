@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use advisor::output::words;
+use engine::measure::MeasureRequest;
 use engine::report::{Measurement, ProviderName, Report};
 
 use super::numbers::{doing, has_enough_rounds, with_spread};
@@ -101,8 +102,9 @@ pub(super) fn neighbour(model: &Model, larger: bool) -> usize {
 
 fn sizes(model: &Model) -> Vec<usize> {
     let cells = model.cells().iter();
-    let mut sizes: BTreeSet<usize> = cells.map(|cell| cell.bytes).collect();
-    sizes.insert(model.bytes);
+    // Those a measurement will have are offered before its first numbers come.
+    let planned = MeasureRequest::default().sizes;
+    let sizes: BTreeSet<usize> = cells.map(|cell| cell.bytes).chain(planned).collect();
     sizes.into_iter().collect()
 }
 

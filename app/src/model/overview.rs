@@ -76,23 +76,19 @@ pub struct FeatureFact {
 #[must_use]
 pub fn view(model: &Model) -> OverviewView {
     let mut items = vec![OverviewItem::Verdict(answer(model))];
-    if let Some(report) = model.report() {
+    let document = model.document.as_deref();
+    if let Some(document) = document {
+        let report = &document.report;
         items.extend(processor(report));
         items.extend(programs(report));
-    }
-    if let Some(document) = model.document.as_deref() {
         items.extend(lists(document));
-    }
-    if let Some(report) = model.report() {
         let warnings = report.warnings.iter();
         items.extend(warnings.map(|it| fact("Numbers", it, Some(Screen::Measure))));
-    }
-    if let Some(document) = model.document.as_deref() {
         items.extend(findings(&document.findings));
     }
     OverviewView {
         items,
-        features: model.report().map_or_else(Vec::new, features),
+        features: document.map_or_else(Vec::new, |it| features(&it.report)),
     }
 }
 
