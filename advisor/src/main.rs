@@ -1,4 +1,10 @@
 //! The `advisor` command.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -6,6 +6,7 @@ mod support;
 
 #[cfg(unix)]
 mod apply;
+mod cli;
 #[cfg(unix)]
 mod differential;
 #[path = "../support/document.rs"]
@@ -24,7 +25,7 @@ mod recommendation;
 mod report;
 #[cfg(unix)]
 mod rollback;
-#[cfg(unix)]
-mod validation;
 #[path = "../support/schema.rs"]
 mod schema;
+#[cfg(unix)]
+mod validation;
