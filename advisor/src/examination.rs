@@ -16,7 +16,7 @@ use crate::plan::{Plan, PlanRequest, Refusal, Target, plan, unified_diff};
 use crate::policy::Policy;
 use crate::recommendation::{Advice, Choice, Recommendation, recommend};
 use crate::resolver::{
-    ClientFiles, ClientRequest, Effective, ServerRequest, Severity, Side, Supported,
+    ClientFiles, ClientRequest, Effective, Problem, ServerRequest, Severity, Side, Supported,
     resolve_client, resolve_server,
 };
 
@@ -70,11 +70,25 @@ impl Perspective {
         }
     }
 
-    /// What a side would use, by the rules of the programs found.
+    /// What a side would use, by the rules of the programs found. `host` is what one would type after `ssh`;
+    /// without it, what holds for a host that no pattern names.
     #[must_use]
-    pub fn resolve(&self, files: &dyn Files, side: Side, programs: &OpenSsh) -> Effective {
+    pub fn resolve(
+        &self,
+        files: &dyn Files,
+        side: Side,
+        programs: &OpenSsh,
+        host: Option<&str>,
+    ) -> Effective {
+        let client = || {
+            let request = self.client_request(programs);
+            match host {
+                Some(host) => request.destination(host),
+                None => request,
+            }
+        };
         match side {
-            Side::Client => resolve_client(files, &self.client_request(programs)),
+            Side::Client => resolve_client(files, &client()),
             Side::Server => resolve_server(files, &self.server_request(programs)),
         }
     }
@@ -145,86 +159,179 @@ pub struct ExaminationRequest<'a> {
     pub choice: Choice,
     /// The sides a change is planned for.
     pub sides: &'a [Side],
+    /// The host one would type after `ssh`; `None` for any.
+    pub host: Option<&'a str>,
 }
 
 /// Examines a host and puts all of it into one document.
 #[must_use]
 pub fn examine(request: &ExaminationRequest<'_>) -> Document {
-    let resolve = |side| {
-        let programs = &request.report.openssh;
-        request.perspective.resolve(request.files, side, programs)
-    };
-    let (client, server) = (resolve(Side::Client), resolve(Side::Server));
-    let recommendation = recommend(
-        request.report,
-        Some(&client),
-        Some(&server),
-        request.policy,
-        request.choice,
-    );
-    let plans: Vec<Result<Plan, Refusal>> = request
-        .sides
-        .iter()
-        .map(|&side| {
-            let effective = match side {
-                Side::Client => &client,
-                Side::Server => &server,
-            };
-            planned(request, effective, recommendation.side(side))
-        })
-        .collect();
-    let mut document = Document::new(request.report.clone());
-    document.configuration.client = Some((&client).into());
-    document.configuration.server = Some((&server).into());
-    document.recommendation = Some(RecommendationRecord::from(&recommendation));
-    document.findings = findings(request, &client, &server, &recommendation);
-    for plan in plans {
-        match plan {
-            Ok(plan) => document.changes.extend(changes(&plan)),
-            Err(refusal) => document.findings.push(refused(&refusal)),
-        }
-    }
-    document
+    Examination::new(*request).document()
 }
 
-fn planned(
-    request: &ExaminationRequest<'_>,
-    effective: &Effective,
-    advice: Option<&Advice>,
-) -> Result<Plan, Refusal> {
-    let side = effective.side;
+/// What was found out, part by part.
+pub struct Examination<'a> {
+    request: ExaminationRequest<'a>,
+    client: Effective,
+    server: Effective,
+    recommendation: Recommendation,
+    plans: Vec<Result<Plan, Refusal>>,
+}
+
+impl<'a> Examination<'a> {
+    /// Examines a host.
+    #[must_use]
+    pub fn new(request: ExaminationRequest<'a>) -> Self {
+        let [client, server] = [Side::Client, Side::Server].map(|side| resolve(&request, side));
+        let recommendation = recommend(
+            request.report,
+            Some(&client),
+            Some(&server),
+            request.policy,
+            request.choice,
+        );
+        let mut examination = Self {
+            request,
+            client,
+            server,
+            recommendation,
+            plans: Vec::new(),
+        };
+        let sides = request.sides.iter();
+        examination.plans = sides.map(|&side| examination.plan(side)).collect();
+        examination
+    }
+
+    /// The plans of the sides asked for.
+    ///
+    /// # Errors
+    /// The first side for which there is none.
+    pub fn plans(&self) -> Result<Vec<Plan>, Refusal> {
+        self.plans.iter().cloned().collect()
+    }
+
+    /// Whether a side asked for does not use the recommended order.
+    ///
+    /// # Errors
+    /// Why a side asked for uses no order at all.
+    pub fn differs(&self) -> Result<bool, Problem> {
+        let mut differs = false;
+        for &side in self.request.sides {
+            let mut problems = self.effective(side).problems.iter();
+            if let Some(problem) = problems.find(|it| it.severity == Severity::Error) {
+                return Err(problem.clone());
+            }
+            let advice = self.recommendation.side(side);
+            differs |= advice.is_some_and(Advice::differs);
+        }
+        Ok(differs)
+    }
+
+    /// Checks that the files give the planned orders, once they are written.
+    ///
+    /// # Errors
+    /// The list a side would use instead.
+    pub fn verify(&self) -> Result<(), String> {
+        for plan in self.plans.iter().flatten() {
+            let now = resolve(&self.request, plan.side);
+            if now.ciphers != plan.order {
+                return Err(format!(
+                    "the {} would use {}",
+                    plan.side,
+                    now.ciphers.join(",")
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the files again.
+    pub fn resolve_again(&mut self) {
+        self.client = resolve(&self.request, Side::Client);
+        self.server = resolve(&self.request, Side::Server);
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn document(&self) -> Document {
+        let mut document = Document::new(self.request.report.clone());
+        document.configuration.client = Some((&self.client).into());
+        document.configuration.server = Some((&self.server).into());
+        document.recommendation = Some(RecommendationRecord::from(&self.recommendation));
+        document.findings = self.findings();
+        let plans = self.plans.iter().flatten();
+        document.changes = plans.flat_map(changes).collect();
+        document
+    }
+
+    const fn effective(&self, side: Side) -> &Effective {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+
+    fn plan(&self, side: Side) -> Result<Plan, Refusal> {
+        let request = &self.request;
+        let effective = self.effective(side);
+        let advice = self.recommendation.side(side);
+        let programs = &request.report.openssh;
+        let (release, supported) = rules(programs, side);
+        plan(&PlanRequest {
+            files: request.files,
+            effective,
+            target: request.perspective.target(side).clone(),
+            order: &advice.map_or_else(|| effective.ciphers.clone(), Advice::order),
+            form: request.policy.form,
+            release,
+            supported: &supported.ciphers,
+            resolve: &|files| {
+                request
+                    .perspective
+                    .resolve(files, side, programs, request.host)
+            },
+        })
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let request = &self.request;
+        let subject = Subject {
+            report: request.report,
+            client: Some(&self.client),
+            server: Some(&self.server),
+            recommendation: &self.recommendation,
+            policy: request.policy,
+        };
+        let mut findings = diagnose(subject, &|path| request.files.read(path).ok());
+        let refusals = self.plans.iter().filter_map(|it| it.as_ref().err());
+        findings.extend(refusals.map(refused));
+        findings.extend(assumed(&request.report.openssh));
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        findings
+    }
+}
+
+fn resolve(request: &ExaminationRequest<'_>, side: Side) -> Effective {
     let programs = &request.report.openssh;
-    let (release, supported) = rules(programs, side);
-    plan(&PlanRequest {
-        files: request.files,
-        effective,
-        target: request.perspective.target(side).clone(),
-        order: &advice.map_or_else(|| effective.ciphers.clone(), Advice::order),
-        form: request.policy.form,
-        release,
-        supported: &supported.ciphers,
-        resolve: &|files| request.perspective.resolve(files, side, programs),
+    let perspective = request.perspective;
+    perspective.resolve(request.files, side, programs, request.host)
+}
+
+/// Which rules were applied where no program says so.
+fn assumed(programs: &OpenSsh) -> Option<Finding> {
+    (programs.client.is_none() && programs.server.is_none()).then(|| {
+        Finding::new(
+            "release-assumed",
+            Severity::Warning,
+            format!("no OpenSSH was found, so the rules of {ASSUMED} are assumed"),
+            "neither ssh nor sshd answers",
+            "install openssh-client, or name the programs with --ssh and --sshd",
+        )
     })
 }
 
-fn findings(
-    request: &ExaminationRequest<'_>,
-    client: &Effective,
-    server: &Effective,
-    recommendation: &Recommendation,
-) -> Vec<Finding> {
-    let subject = Subject {
-        report: request.report,
-        client: Some(client),
-        server: Some(server),
-        recommendation,
-        policy: request.policy,
-    };
-    diagnose(subject, &|path| request.files.read(path).ok())
-}
-
 /// A plan as documents show it.
-pub fn changes(plan: &Plan) -> impl Iterator<Item = Change> + '_ {
+fn changes(plan: &Plan) -> impl Iterator<Item = Change> + '_ {
     plan.edits.iter().map(|edit| Change {
         side: plan.side,
         file: edit.path.clone(),
@@ -235,8 +342,7 @@ pub fn changes(plan: &Plan) -> impl Iterator<Item = Change> + '_ {
 }
 
 /// A refusal as documents show it.
-#[must_use]
-pub fn refused(refusal: &Refusal) -> Finding {
+fn refused(refusal: &Refusal) -> Finding {
     let location = refusal.location.as_ref();
     Finding {
         file: location.map(|it| it.file.clone()),

@@ -96,7 +96,7 @@ impl HostJob {
         let files = self.files.as_ref();
         let client = self
             .perspective
-            .resolve(files, Side::Client, &report.openssh);
+            .resolve(files, Side::Client, &report.openssh, None);
         client.macs.iter().find_map(|name| name.parse().ok())
     }
 }
@@ -134,6 +134,7 @@ impl Job for HostJob {
             policy: &self.policy,
             choice: None,
             sides: &[Side::Client],
+            host: None,
         }))
     }
 }

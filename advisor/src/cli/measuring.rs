@@ -31,7 +31,9 @@ pub(super) fn report(options: &Options, here: Option<&Surroundings>) -> Result<R
     let mut request = request(options);
     if let Some(here) = here {
         let programs = describe(&request, WORLD).openssh;
-        let client = here.resolve(&here.files, Side::Client, &programs, None);
+        let client = here
+            .perspective
+            .resolve(&here.files, Side::Client, &programs, None);
         request.mac = client.macs.iter().find_map(|mac| mac.parse().ok());
     }
     let mut progress = Progress::new(options);
