@@ -62,7 +62,7 @@ impl Machine for SystemMachine {
     fn describe(&self) -> Host {
         Host {
             name: System::host_name().unwrap_or_default(),
-            os: System::long_os_version().unwrap_or_default(),
+            os: operating_system(),
             kernel: System::kernel_version().unwrap_or_default(),
             architecture: std::env::consts::ARCH.to_owned(),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
@@ -79,6 +79,14 @@ impl Machine for SystemMachine {
     fn frequency_driver(&self) -> Option<String> {
         frequency("scaling_driver")
     }
+}
+
+/// The system with its version, as it names itself: `Debian GNU/Linux 12`.
+fn operating_system() -> String {
+    let long = System::long_os_version().unwrap_or_default();
+    let inner = long.strip_prefix("Linux (");
+    let inner = inner.and_then(|long| long.strip_suffix(')'));
+    inner.map_or_else(|| long.clone(), str::to_owned)
 }
 
 /// A word of the first processor's frequency control; virtual machines rarely have any.

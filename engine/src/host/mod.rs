@@ -11,5 +11,6 @@ mod sys;
 pub use clock::{Clock, SystemClock};
 pub use commands::{CommandFailure, CommandOutput, CommandRequest, Commands, SystemCommands};
 pub use machine::{Machine, ProcessorTime, SystemMachine};
+#[cfg(target_arch = "x86_64")]
 pub(crate) use sys::enabled_vector_state;
 pub use sys::run_cycles;

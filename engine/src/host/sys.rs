@@ -2,18 +2,14 @@
 
 /// XCR0: the register states the operating system saves on a task switch (Intel SDM vol. 1, §13.3).
 /// `None` where the processor has no such register or the system keeps it closed.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn enabled_vector_state() -> Option<u64> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let features = raw_cpuid::CpuId::new().get_feature_info()?;
-        if !(features.has_xsave() && features.has_oxsave()) {
-            return None;
-        }
-        // SAFETY: OSXSAVE says that the system has enabled XGETBV; register 0 always exists then.
-        Some(unsafe { std::arch::x86_64::_xgetbv(0) })
+    let features = raw_cpuid::CpuId::new().get_feature_info()?;
+    if !(features.has_xsave() && features.has_oxsave()) {
+        return None;
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    None
+    // SAFETY: OSXSAVE says that the system has enabled XGETBV; register 0 always exists then.
+    Some(unsafe { std::arch::x86_64::_xgetbv(0) })
 }
 
 /// Keeps the core busy for a known number of cycles and returns that number, at least `cycles`.
