@@ -17,9 +17,17 @@ mod files;
 #[cfg(unix)]
 mod host;
 #[cfg(unix)]
+mod includes;
+#[cfg(unix)]
+mod lines;
+#[cfg(unix)]
 mod oracle;
 mod output;
 mod plan;
+#[cfg(unix)]
+mod precedence;
+#[cfg(unix)]
+mod question;
 mod recommendation;
 #[path = "../support/report.rs"]
 mod report;
@@ -29,3 +37,5 @@ mod rollback;
 mod schema;
 #[cfg(unix)]
 mod validation;
+#[cfg(unix)]
+mod values;

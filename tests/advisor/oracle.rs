@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use advisor::files::SystemFiles;
 use advisor::resolver::{
@@ -25,27 +26,33 @@ pub(crate) enum Verdict {
     Lists { ciphers: String, macs: String },
 }
 
-/// A private home with the installed programs beside it.
-pub(crate) struct Oracle {
-    home: tempfile::TempDir,
+/// What is installed, asked once.
+struct Installed {
     ssh: PathBuf,
     sshd: PathBuf,
+    version: String,
     release: Release,
     supported: Supported,
+    host_key: Vec<u8>,
     user: String,
     uid: u32,
 }
 
-impl Oracle {
-    /// `None` where a program is missing.
-    pub(crate) fn new() -> Option<Self> {
+static INSTALLED: OnceLock<Option<Installed>> = OnceLock::new();
+
+/// A private home with the installed programs beside it.
+pub(crate) struct Oracle {
+    home: tempfile::TempDir,
+    installed: &'static Installed,
+}
+
+impl Installed {
+    fn ask() -> Option<Self> {
         let ssh = program("ssh", "openssh-client")?;
         let sshd = program("sshd", "openssh-server")?;
         let keygen = program("ssh-keygen", "openssh-client")?;
-        let home = tempfile::tempdir().unwrap();
-        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).unwrap();
-        fs::create_dir(home.path().join(".ssh")).unwrap();
-        let key = home.path().join("host_key");
+        let directory = tempfile::tempdir().unwrap();
+        let key = directory.path().join("key");
         let made = Command::new(keygen)
             .args(["-q", "-t", "ed25519", "-N", "", "-f"])
             .arg(&key)
@@ -53,23 +60,38 @@ impl Oracle {
             .unwrap();
         assert!(made.status.success(), "{made:?}");
         let uid = fs::metadata(&key).unwrap().uid();
-        if uid == 0 {
-            chown(&key, Some(NOBODY), None).unwrap();
-        }
         let printed = output(Command::new(&ssh).arg("-V"));
         let version = String::from_utf8_lossy(&printed.stderr).into_owned();
         let release = version.parse().unwrap();
         let list = |what| lines(&output(Command::new(&ssh).args(["-Q", what])).stdout);
         let supported = Supported::listed(&list("cipher"), &list("mac"), release);
         Some(Self {
-            user: user_name(uid),
-            home,
             ssh,
             sshd,
+            version,
             release,
             supported,
+            host_key: fs::read(&key).unwrap(),
+            user: user_name(uid),
             uid,
         })
+    }
+}
+
+impl Oracle {
+    /// `None` where a program is missing.
+    pub(crate) fn new() -> Option<Self> {
+        let installed = INSTALLED.get_or_init(Installed::ask).as_ref()?;
+        let home = tempfile::tempdir().unwrap();
+        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(home.path().join(".ssh")).unwrap();
+        let key = home.path().join("host_key");
+        fs::write(&key, &installed.host_key).unwrap();
+        fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
+        if installed.uid == 0 {
+            chown(&key, Some(NOBODY), None).unwrap();
+        }
+        Some(Self { home, installed })
     }
 
     /// Where the tests put files; also the home `~` stands for.
@@ -86,15 +108,29 @@ impl Oracle {
 
     /// What `ssh -G -F file destination` says.
     pub(crate) fn ssh(&self, file: &Path, destination: &str) -> Verdict {
-        let mut command = Command::new(&self.ssh);
+        let mut command = Command::new(&self.installed.ssh);
         command.env("HOME", self.home()).arg("-G").arg("-F");
         verdict(&output(command.arg(file).arg(destination)))
     }
 
+    /// What `ssh -G` says of a file with `-c` and `-o` before it.
+    pub(crate) fn ssh_with(
+        &self,
+        file: &Path,
+        dash_c: Option<&str>,
+        dash_o: Option<&str>,
+    ) -> Verdict {
+        let mut command = Command::new(&self.installed.ssh);
+        command.env("HOME", self.home()).arg("-G");
+        command.args(dash_o.map(|option| format!("-o{option}")));
+        command.args(dash_c.map(|list| format!("-c{list}")));
+        verdict(&output(command.arg("-F").arg(file).arg("web1")))
+    }
+
     /// What `sshd -T -f file` says.
     pub(crate) fn sshd(&self, file: &Path) -> Verdict {
-        let mut command = Command::new(&self.sshd);
-        if self.uid == 0 {
+        let mut command = Command::new(&self.installed.sshd);
+        if self.installed.uid == 0 {
             command.uid(NOBODY).gid(NOBODY);
         }
         // The test mode of some releases refuses `Match LocalPort`, which the server does not, without this.
@@ -103,26 +139,45 @@ impl Oracle {
         verdict(&output(command.arg("-f").arg(file)))
     }
 
+    /// Whether `ssh` is Debian's, which accepts files writable by the user's own group.
+    pub(crate) fn is_debian(&self) -> bool {
+        self.installed.version.contains("Debian") || self.installed.version.contains("Ubuntu")
+    }
+
     /// What we say to the same question as [`Oracle::ssh`].
     pub(crate) fn our_ssh(&self, file: &Path, destination: &str) -> Effective {
+        let request = self.request(file, destination);
+        resolve_client(&whole_system(), &request)
+    }
+
+    /// The same by the rules of OpenSSH's own builds.
+    pub(crate) fn our_ssh_without_private_groups(&self, file: &Path, host: &str) -> Effective {
         let request = ClientRequest {
-            supported: self.supported.clone(),
-            files: ClientFiles::Only(file.to_owned()),
-            user: self.user.clone(),
-            uid: self.uid,
-            home: self.home().to_owned(),
-            private_groups: true,
-            ..ClientRequest::new(self.release)
+            private_groups: false,
+            ..self.request(file, host)
         };
-        resolve_client(&whole_system(), &request.destination(destination))
+        resolve_client(&whole_system(), &request)
+    }
+
+    fn request(&self, file: &Path, destination: &str) -> ClientRequest {
+        let request = ClientRequest {
+            supported: self.installed.supported.clone(),
+            files: ClientFiles::Only(file.to_owned()),
+            user: self.installed.user.clone(),
+            uid: self.installed.uid,
+            home: self.home().to_owned(),
+            private_groups: self.is_debian(),
+            ..ClientRequest::new(self.installed.release)
+        };
+        request.destination(destination)
     }
 
     /// What we say to the same question as [`Oracle::sshd`].
     pub(crate) fn our_sshd(&self, file: &Path) -> Effective {
         let request = ServerRequest {
-            supported: self.supported.clone(),
+            supported: self.installed.supported.clone(),
             file: file.to_owned(),
-            ..ServerRequest::new(self.release)
+            ..ServerRequest::new(self.installed.release)
         };
         resolve_server(&whole_system(), &request)
     }

@@ -90,7 +90,10 @@ fn is_port(value: &[u8], files: &dyn Files) -> bool {
     if let Ok(number) = number {
         return (0..=65535).contains(&number);
     }
-    let services = files.read(Path::new("/etc/services")).unwrap_or_default();
+    let Ok(services) = files.read(Path::new("/etc/services")) else {
+        // Not known, so not judged.
+        return true;
+    };
     String::from_utf8_lossy(&services).lines().any(|line| {
         let line = line.split('#').next().unwrap_or_default();
         let mut words = line.split_ascii_whitespace();
