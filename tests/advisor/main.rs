@@ -21,6 +21,8 @@ mod includes;
 #[cfg(unix)]
 mod lines;
 #[cfg(unix)]
+mod lossless;
+#[cfg(unix)]
 mod oracle;
 mod output;
 mod plan;

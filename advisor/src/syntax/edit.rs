@@ -1,7 +1,7 @@
 //! Edits that leave every other byte as it was.
 #![forbid(unsafe_code)]
 
-use super::{Statement, Tree};
+use super::Tree;
 
 /// The file with the arguments of one line replaced; a comment behind them stays. `None` where the line is no
 /// statement.
@@ -9,22 +9,17 @@ use super::{Statement, Tree};
 pub fn replace_arguments(tree: &Tree, index: usize, arguments: &[u8]) -> Option<Vec<u8>> {
     let line = tree.lines().get(index)?;
     let statement = line.statement()?;
-    let (start, end) = arguments_span(statement);
+    let (separator, start, end): (&[u8], _, _) =
+        match (statement.arguments.first(), statement.arguments.last()) {
+            (Some(first), Some(last)) => (b"", first.span.start, last.span.end),
+            // A keyword with nothing behind it may have no separator either.
+            _ if statement.separator.is_empty() => {
+                (b" ", statement.separator.end, statement.separator.end)
+            }
+            _ => (b"", statement.separator.end, statement.separator.end),
+        };
     let (before, after) = (&tree.bytes()[..start], &tree.bytes()[end..]);
-    // A keyword with nothing behind it has no separator either.
-    let separator: &[u8] = if start == statement.keyword.span.end {
-        b" "
-    } else {
-        b""
-    };
     Some([before, separator, arguments, after].concat())
-}
-
-fn arguments_span(statement: &Statement) -> (usize, usize) {
-    match (statement.arguments.first(), statement.arguments.last()) {
-        (Some(first), Some(last)) => (first.span.start, last.span.end),
-        _ => (statement.separator.end, statement.separator.end),
-    }
 }
 
 /// The file with a line put before the line of that index, or at the end for an index past the last line.
