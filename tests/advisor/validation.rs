@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use advisor::apply::{self, ApplyError, ApplyRequest, Program, Validator, Verdict};
 use advisor::plan::Plan;
-use advisor::resolver::Side;
+use advisor::resolver::{ClientRequest, ServerRequest, Side, resolve_client, resolve_server};
 use engine::host::{CommandFailure, CommandOutput, CommandRequest, Commands, SystemCommands};
 use engine::installed::releases::Release;
 
@@ -58,12 +58,7 @@ impl Installed {
 
 fn release(ssh: &Path) -> Release {
     let told = Command::new(ssh).arg("-V").output().unwrap();
-    let told = String::from_utf8(told.stderr).unwrap();
-    let version = told.trim_start_matches("OpenSSH_");
-    let mut numbers = version
-        .split(|c: char| !c.is_ascii_digit())
-        .map(|text| text.parse().unwrap());
-    Release::new(numbers.next().unwrap(), numbers.next().unwrap())
+    String::from_utf8(told.stderr).unwrap().parse().unwrap()
 }
 
 fn uid() -> u32 {
@@ -181,11 +176,35 @@ fn apply_with(
     plans: &[Plan],
 ) -> Result<apply::Applied, ApplyError> {
     let validator = installed.validator(host, &SystemCommands);
+    let verify = || {
+        for plan in plans {
+            let found = resolved(installed, host, plan.side);
+            if found != plan.order {
+                return Err(format!("the {} resolves to {}", plan.side, found.join(",")));
+            }
+        }
+        Ok(())
+    };
     let request = ApplyRequest {
         validate: &|| validator.require(plans),
+        verify: &verify,
         ..host.request(&host.files)
     };
     apply::apply(plans, &request)
+}
+
+/// The list by our own rules.
+fn resolved(installed: &Installed, host: &Host, side: Side) -> Vec<String> {
+    let release = installed.ssh.release;
+    let request = ClientRequest {
+        uid: uid(),
+        ..ClientRequest::new(release)
+    };
+    let effective = match side {
+        Side::Client => resolve_client(&host.files, &request),
+        Side::Server => resolve_server(&host.files, &ServerRequest::new(release)),
+    };
+    effective.ciphers
 }
 
 #[test]
