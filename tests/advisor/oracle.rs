@@ -14,7 +14,7 @@ use advisor::resolver::{
 };
 use engine::installed::releases::Release;
 
-use crate::support::program;
+use crate::support::{program, skip};
 
 /// Debian's user without rights; `sshd -T` run by it needs no `/run/sshd`.
 const NOBODY: u32 = 65534;
@@ -125,6 +125,22 @@ impl Oracle {
         command.args(dash_o.map(|option| format!("-o{option}")));
         command.args(dash_c.map(|list| format!("-c{list}")));
         verdict(&output(command.arg("-F").arg(file).arg("web1")))
+    }
+
+    /// What `ssh -G` says with `/etc/ssh` and root's home replaced by those below a directory; `None` where
+    /// only root could do that, or nobody.
+    pub(crate) fn ssh_usual(&self, root: &Path, destination: &str) -> Option<Verdict> {
+        let script = "mount --bind \"$1/etc/ssh\" /etc/ssh && mount --bind \"$1/root\" /root && echo ready >&2 && exec \"$2\" -G \"$3\"";
+        let mut command = Command::new("unshare");
+        command.args(["-m", "--propagation", "private", "sh", "-c", script, "sh"]);
+        command.arg(root).arg(&self.installed.ssh).arg(destination);
+        let output = command.env("HOME", "/root").output().ok()?;
+        let ready = output.stderr.starts_with(b"ready");
+        if self.installed.uid != 0 || !ready {
+            skip("needs root and mount namespaces");
+            return None;
+        }
+        Some(verdict(&output))
     }
 
     /// What `sshd -T -f file` says.

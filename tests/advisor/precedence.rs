@@ -4,7 +4,7 @@
 use advisor::resolver::{ClientRequest, Outcome, ServerRequest, Source, resolve_server};
 use engine::installed::releases::Release;
 
-use crate::oracle::Oracle;
+use crate::oracle::{Oracle, ours};
 use crate::question::{
     BEFORE, DEFAULT, NOW, REFUSED, Tree, both, by_release, client, errors, said, server,
 };
@@ -290,6 +290,45 @@ fn the_users_file_beats_the_systems_and_a_bad_system_file_breaks_both() {
 }
 
 #[test]
+fn ssh_agrees_on_its_usual_files() {
+    let Some(oracle) = Oracle::new() else { return };
+    let files = [
+        (
+            "root/.ssh/config",
+            "Host web1\nCiphers ^3des-cbc\nInclude part\n",
+        ),
+        ("root/.ssh/part", "MACs hmac-sha1\n"),
+        (
+            "etc/ssh/ssh_config",
+            "Include ssh_config.d/*.conf\nMatch final all\nCiphers aes256-ctr\n",
+        ),
+        (
+            "etc/ssh/ssh_config.d/10-x.conf",
+            "Host *.com\nCiphers aes192-ctr\n",
+        ),
+        ("etc/ssh/ssh_config.d/20-x.conf", "MACs hmac-sha2-256\n"),
+    ];
+    for changed in [
+        ("root/.ssh/none", ""),
+        ("root/.ssh/config", "Ciphers none\n"),
+        ("root/.ssh/part", "Include ~/.ssh/config\n"),
+        ("etc/ssh/ssh_config", "Include ~/x\n"),
+        ("etc/ssh/ssh_config.d/15-x.conf", "Ciphers none\n"),
+    ] {
+        let tree = Tree::new();
+        for (path, text) in files.into_iter().chain([changed]) {
+            tree.put(path, text);
+        }
+        for host in ["web1", "a.com", "other"] {
+            let Some(theirs) = oracle.ssh_usual(&tree.real(""), host) else {
+                return;
+            };
+            assert_eq!(theirs, ours(&tree.usual(host)), "{changed:?} {host}");
+        }
+    }
+}
+
+#[test]
 fn the_command_line_beats_all_files_and_dash_c_beats_dash_o() {
     let Some(oracle) = Oracle::new() else { return };
     let tree = Tree::new();
@@ -310,10 +349,10 @@ fn the_command_line_beats_all_files_and_dash_c_beats_dash_o() {
             files: advisor::resolver::ClientFiles::Only("/root/.ssh/config".into()),
             ..ClientRequest::new(NOW).destination("web1")
         };
-        let ours = tree.ask(&request);
-        assert_eq!(said(&ours), expected, "{dash_c:?} {dash_o:?}");
+        let answer = tree.ask(&request);
+        assert_eq!(said(&answer), expected, "{dash_c:?} {dash_o:?}");
         let theirs = oracle.ssh_with(&file, dash_c, dash_o);
-        assert_eq!(theirs, crate::oracle::ours(&ours), "{dash_c:?} {dash_o:?}");
+        assert_eq!(theirs, ours(&answer), "{dash_c:?} {dash_o:?}");
     }
 }
 
