@@ -6,6 +6,10 @@ use super::patterns::Activity;
 use super::reading::Reading;
 use super::{Considered, Effective, Location, Outcome, Side, Source, show};
 
+/// Values that hang on something unknown. Nobody writes or reads more of them, and every comparison looks at
+/// all.
+const MOST_POSSIBLE: usize = 256;
+
 /// A value and where it is written.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
@@ -34,7 +38,8 @@ impl Setting {
         };
         match active {
             Activity::Yes => self.winner = Some(written),
-            _ => self.possible.push(written),
+            _ if self.possible.len() < MOST_POSSIBLE => self.possible.push(written),
+            _ => {}
         }
     }
 

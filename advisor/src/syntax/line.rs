@@ -17,7 +17,16 @@ pub struct Line {
     /// What it holds.
     pub content: Content,
     /// The parts the program sees.
-    seen: Vec<Range<usize>>,
+    seen: Vec<Part>,
+}
+
+/// A part of a line's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    /// Where it begins in the text.
+    at: usize,
+    /// Where it stands in the file.
+    span: Range<usize>,
 }
 
 /// What a line holds.
@@ -72,10 +81,10 @@ impl Line {
     /// The text the program works on, blanks at the end removed.
     pub(super) fn text<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         let text: Cow<'b, [u8]> = match self.seen.as_slice() {
-            [only] => Cow::Borrowed(&bytes[only.clone()]),
+            [only] => Cow::Borrowed(&bytes[only.span.clone()]),
             parts => parts
                 .iter()
-                .flat_map(|part| &bytes[part.clone()])
+                .flat_map(|part| &bytes[part.span.clone()])
                 .copied()
                 .collect::<Vec<_>>()
                 .into(),
@@ -90,15 +99,28 @@ impl Line {
         }
     }
 
+    /// Line and column of an offset in the file. Each part stands on a line of its own, behind blanks.
+    pub(super) fn position(&self, bytes: &[u8], offset: usize) -> (usize, usize) {
+        let after = self.seen.partition_point(|part| part.span.start <= offset);
+        let index = after.saturating_sub(1);
+        let before = &bytes[self.span.start..self.seen[index].span.start];
+        let newline = before.iter().rposition(|&byte| byte == b'\n');
+        let start = self.span.start + newline.map_or(0, |newline| newline + 1);
+        (self.number + index, offset.saturating_sub(start) + 1)
+    }
+
     /// The offset in the file of an offset in [`Line::text`].
-    pub(super) fn offset(&self, mut at: usize) -> usize {
-        for part in &self.seen {
-            if at < part.len() {
-                return part.start + at;
-            }
-            at -= part.len();
-        }
-        self.seen.last().map_or(self.span.end, |part| part.end)
+    fn offset(&self, at: usize) -> usize {
+        let after = self.seen.partition_point(|part| part.at <= at);
+        let part = &self.seen[after - 1];
+        part.span.start + (at - part.at)
+    }
+
+    /// Adds a part the program sees.
+    fn push(&mut self, span: Range<usize>) {
+        let last = self.seen.last();
+        let at = last.map_or(0, |last| last.at + last.span.len());
+        self.seen.push(Part { at, span });
     }
 
     /// The span in the file of a span in [`Line::text`].
@@ -138,7 +160,7 @@ pub(super) fn lines(bytes: &[u8], dialect: Dialect) -> Vec<Line> {
             seen: Vec::new(),
         });
         line.span.end = end;
-        line.seen.push(seen);
+        line.push(seen);
         if goes_on && end < bytes.len() {
             glued = Some(line);
         } else {

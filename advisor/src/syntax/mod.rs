@@ -111,16 +111,10 @@ impl Tree {
         Words::new(self.rest(line, statement))
     }
 
-    /// Line and column of an offset, both from 1; the column counts bytes.
+    /// Line and column of an offset in a line, both from 1; the column counts bytes.
     #[must_use]
     pub fn position(&self, line: &Line, offset: usize) -> (usize, usize) {
-        let before = &self.bytes[line.span.start..offset.clamp(line.span.start, line.span.end)];
-        let newlines = before.iter().filter(|&&byte| byte == b'\n').count();
-        let column = match before.iter().rposition(|&byte| byte == b'\n') {
-            Some(newline) => before.len() - newline,
-            None => before.len() + 1,
-        };
-        (line.number + newlines, column)
+        line.position(&self.bytes, offset)
     }
 
     /// The bytes of a span.
