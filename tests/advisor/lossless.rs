@@ -152,3 +152,28 @@ fn a_hundred_thousand_lines_and_a_thousand_files_are_resolved() {
     };
     assert!(resolve_server(&host.files(), &request).is_refused());
 }
+
+#[test]
+fn neither_many_words_nor_many_conditions_take_long() {
+    let host = Host::new();
+    let conditions = "Match exec a\nCiphers aes256-ctr\nUser x\nMatch user y\nCiphers 3des-cbc\n";
+    host.put(
+        "main",
+        format!(
+            "Host {}\n{}",
+            "a ".repeat(500_000),
+            conditions.repeat(20_000)
+        ),
+    );
+    let answer = host.client(NOW, "web1");
+    assert_eq!(answer.alternatives, [["aes256-ctr"]]);
+    host.put(
+        "main",
+        format!("Ciphers aes128-ctr\0{}", "\nMatch \0".repeat(100_000)),
+    );
+    assert!(host.server(NOW).is_refused());
+    host.put("main", format!("Include {}", "/x \0\n".repeat(50_000)));
+    assert!(!host.server(NOW).is_refused());
+    host.put("main", "Include /x ".to_owned() + &"/x ".repeat(50_000));
+    assert!(!host.client(NOW, "web1").is_refused());
+}
