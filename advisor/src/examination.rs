@@ -16,8 +16,8 @@ use crate::plan::{Plan, PlanRequest, Refusal, Target, plan, unified_diff};
 use crate::policy::Policy;
 use crate::recommendation::{Advice, Choice, Recommendation, recommend};
 use crate::resolver::{
-    ClientFiles, ClientRequest, Effective, Problem, ServerRequest, Severity, Side, Supported,
-    resolve_client, resolve_server,
+    ClientFiles, ClientRequest, Effective, Problem, ServerRequest, Severity, Side, Source,
+    Supported, resolve_client, resolve_server,
 };
 
 /// The system's client file.
@@ -293,6 +293,35 @@ impl<'a> Examination<'a> {
         })
     }
 
+    /// The machine's list is not the one of a user whose own file sets another, which may be the one who looks.
+    fn overruled(&self) -> Option<Finding> {
+        let request = &self.request;
+        let Target::System(_) = request.perspective.client else {
+            return None;
+        };
+        let own = Perspective {
+            client: Target::User(request.perspective.home.join(".ssh/config")),
+            ..request.perspective.clone()
+        };
+        let programs = &request.report.openssh;
+        let theirs = own.resolve(request.files, Side::Client, programs, request.host);
+        let Source::Line(location) = &theirs.source else {
+            return None;
+        };
+        let is_own = location.file.starts_with(&request.perspective.home);
+        (is_own && theirs.ciphers != self.client.ciphers).then(|| Finding {
+            file: Some(location.file.clone()),
+            line: Some(location.line),
+            ..Finding::new(
+                "own-file-overrules",
+                Severity::Info,
+                format!("{}'s own file sets another list", request.perspective.user),
+                theirs.ciphers.join(","),
+                "--user-config works on that one; this is about the machine's",
+            )
+        })
+    }
+
     fn findings(&self) -> Vec<Finding> {
         let request = &self.request;
         let subject = Subject {
@@ -306,6 +335,7 @@ impl<'a> Examination<'a> {
         let refusals = self.plans.iter().filter_map(|it| it.as_ref().err());
         findings.extend(refusals.map(refused));
         findings.extend(assumed(&request.report.openssh));
+        findings.extend(self.overruled());
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         findings
     }

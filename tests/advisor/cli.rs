@@ -323,6 +323,22 @@ fn standard_input_can_bring_the_report() {
 }
 
 #[test]
+fn a_users_own_file_that_overrules_the_machines_is_told() {
+    let world = World::new();
+    fs::create_dir(world.root().join("root/.ssh")).unwrap();
+    world.write("root/.ssh/config", "Host *\n    Ciphers ^aes256-ctr\n");
+    let ran = world.run(&["--json"]);
+    let document: Value = serde_json::from_str(&ran.out).unwrap();
+    let findings = document["findings"].as_array().unwrap();
+    let told = findings.iter().find(|it| it["id"] == "own-file-overrules");
+    assert_eq!(told.unwrap()["file"], "/root/.ssh/config");
+    let own = world.run(&["--user-config", "--json"]);
+    let document: Value = serde_json::from_str(&own.out).unwrap();
+    assert_eq!(document["configuration"]["client"]["source"]["line"], 2);
+    assert_eq!(document["changes"][0]["file"], "/root/.ssh/config");
+}
+
+#[test]
 fn explain_says_which_line_wins() {
     let world = World::new();
     world.write("etc/ssh/ssh_config.d/20-site.conf", "Ciphers ^aes256-ctr\n");
