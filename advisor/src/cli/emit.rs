@@ -1,6 +1,7 @@
 //! Results to standard output or a file, in the format asked for; notes to standard error.
 #![forbid(unsafe_code)]
 
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
 
 use advisor::output::{Document, Style, View, csv, json, markdown, text};
@@ -24,6 +25,15 @@ pub(super) fn emit(document: &Document, view: View, options: &Options) -> Result
             .with_context(|| format!("{}: cannot be written", path.display())),
         None => print(&text),
     }
+}
+
+/// Opens the files the result goes to: what cannot be written is better known before the work.
+pub(super) fn reserve(options: &Options) -> Result<()> {
+    for path in [&options.output, &options.save].into_iter().flatten() {
+        let opened = OpenOptions::new().create(true).append(true).open(path);
+        opened.with_context(|| format!("{}: cannot be written", path.display()))?;
+    }
+    Ok(())
 }
 
 fn render(document: &Document, view: View, options: &Options) -> Result<String> {

@@ -45,6 +45,7 @@ fn dispatch(arguments: &Arguments) -> Result<ExitCode> {
         bail!("--apply, --check and --rollback go without a command");
     }
     interrupt::arm()?;
+    emit::reserve(options)?;
     match &arguments.command {
         None => job::whole(arguments.action, options),
         Some(Command::Measure) => job::measure(options),

@@ -22,10 +22,25 @@ pub fn verdict(document: &Document) -> String {
     if recommendation.evidence.is_none() {
         return "Nothing was measured well enough to compare, so today's order stands.".to_owned();
     }
+    if document.changed {
+        return written(document, advice);
+    }
     let sentence = compared(advice, first);
     match recommendation.evidence {
         Some(Evidence::Native) => format!("By this program's own kernels only: {sentence}"),
         _ => sentence,
+    }
+}
+
+fn written(document: &Document, advice: &AdviceRecord) -> String {
+    let client = document.changes.iter().any(|it| it.side == Side::Client);
+    match (client, advice.order.first(), advice.gain) {
+        (true, Some(best), Some(gain)) if gain > 1.05 => format!(
+            "Written: ssh now prefers {}, which moves {gain:.1} × the data here.",
+            short(best)
+        ),
+        (true, Some(best), _) => format!("Written: ssh now prefers {}.", short(best)),
+        _ => "Written: sshd has the recommended order.".to_owned(),
     }
 }
 
