@@ -93,10 +93,10 @@ fn one_side(document: &Document, side: Side) -> Vec<AdviceItem> {
 }
 
 fn title(side: Side, advice: &AdviceRecord) -> String {
-    let what = if advice.differs {
-        "a better order"
-    } else {
-        "stays as it is"
+    let what = match (advice.differs, side) {
+        (false, _) => "stays as it is",
+        (true, Side::Client) => "a better order",
+        (true, Side::Server) => "a better order, without effect by itself",
     };
     format!("{}: {what}", words::side(side))
 }

@@ -49,7 +49,7 @@ pub struct BarValue {
     pub gb_per_s: f64,
     /// 95 % confidence interval in GB/s.
     pub ci95: [f64; 2],
-    /// Length of the bar, 0 to 1 of the longest on this screen.
+    /// Length of the bar, 0 to 1 of the highest end of an interval on this screen.
     pub share: f64,
     /// Median and ±, to print.
     pub text: String,
@@ -136,7 +136,9 @@ fn bars(model: &Model) -> Vec<Bar> {
     if cells.is_empty() {
         return Vec::new();
     }
-    let longest = cells.iter().filter_map(Cell::speed).fold(0.0, f64::max);
+    // The upper end of an interval must fit as well.
+    let upper = shown(model).map(|cell| cell.ci95[1].max(cell.gb_per_s));
+    let longest = upper.fold(0.0, f64::max);
     // What a running measurement cannot do is known at its end.
     if let Some(report) = model.report().filter(|_| !model.is_measuring()) {
         cells.extend(unavailable(report));

@@ -6,6 +6,8 @@
 
 use std::io::{self, Write};
 use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crossterm::cursor::{Hide, Show};
@@ -22,7 +24,7 @@ pub type Screen = fn() -> Box<dyn Write + Send>;
 /// The terminal while it is ours. Dropping it gives it back as it was.
 pub(super) struct Session {
     terminal: Terminal<CrosstermBackend<Box<dyn Write + Send>>>,
-    screen: Screen,
+    hold: Hold,
 }
 
 impl Session {
@@ -31,12 +33,14 @@ impl Session {
     /// # Errors
     /// The system's; the terminal is given back first.
     pub(super) fn enter(screen: Screen) -> io::Result<Self> {
-        leave_on_panic(screen);
-        let entered = enter(screen).and_then(|()| Terminal::new(CrosstermBackend::new(screen())));
-        match entered {
-            Ok(terminal) => Ok(Self { terminal, screen }),
+        let hold = Hold::new(screen);
+        hold.let_go_on_panic();
+        let entered = hold.take();
+        let terminal = entered.and_then(|()| Terminal::new(CrosstermBackend::new(screen())));
+        match terminal {
+            Ok(terminal) => Ok(Self { terminal, hold }),
             Err(error) => {
-                leave(screen);
+                hold.let_go();
                 Err(error)
             }
         }
@@ -53,30 +57,51 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        leave(self.screen);
+        self.hold.let_go();
     }
 }
 
-fn enter(screen: Screen) -> io::Result<()> {
-    enable_raw_mode()?;
-    execute!(screen(), EnterAlternateScreen, Hide)
+/// Whether the terminal is ours. Given back once: leaving the alternate screen a second time would put
+/// the cursor back to where it was, and what was printed since would be written over.
+#[derive(Clone)]
+struct Hold {
+    screen: Screen,
+    taken: Arc<AtomicBool>,
 }
 
-/// Whatever fails here fails because the terminal is gone; there is nobody left to tell.
-fn leave(screen: Screen) {
-    let _ = execute!(screen(), Show, LeaveAlternateScreen);
-    let _ = disable_raw_mode();
-}
-
-/// A panic of the drawing thread gives the terminal back before it is printed. One on another thread
-/// is not printed over the screen: whoever started that thread learns of it and shows it.
-fn leave_on_panic(screen: Screen) {
-    let drawing = thread::current().id();
-    let before = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        if thread::current().id() == drawing {
-            leave(screen);
-            before(info);
+impl Hold {
+    fn new(screen: Screen) -> Self {
+        Self {
+            screen,
+            taken: Arc::default(),
         }
-    }));
+    }
+
+    fn take(&self) -> io::Result<()> {
+        self.taken.store(true, Ordering::SeqCst);
+        enable_raw_mode()?;
+        execute!((self.screen)(), EnterAlternateScreen, Hide)
+    }
+
+    /// Whatever fails here fails because the terminal is gone; there is nobody left to tell.
+    fn let_go(&self) {
+        if self.taken.swap(false, Ordering::SeqCst) {
+            let _ = execute!((self.screen)(), Show, LeaveAlternateScreen);
+            let _ = disable_raw_mode();
+        }
+    }
+
+    /// A panic of the drawing thread gives the terminal back before it is printed. One on another thread
+    /// is not printed over the screen: whoever started that thread learns of it and shows it.
+    fn let_go_on_panic(&self) {
+        let hold = self.clone();
+        let drawing = thread::current().id();
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if thread::current().id() == drawing {
+                hold.let_go();
+                before(info);
+            }
+        }));
+    }
 }
