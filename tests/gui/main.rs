@@ -4,6 +4,8 @@
 
 #[path = "../support/document.rs"]
 mod document;
+#[cfg(target_os = "linux")]
+mod opening;
 #[path = "../support/report.rs"]
 mod report;
 #[path = "../support/scene.rs"]

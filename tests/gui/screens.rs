@@ -162,10 +162,29 @@ fn tab_moves_the_focus_and_space_presses() {
         harness.key_press(Key::Tab);
         harness.run();
     }
-    assert!(harness.get_by_label("Measure").is_focused() || says(&harness, "Measure"));
+    let focused = |node: &egui_kittest::Node<'_>| node.is_focused();
+    let tabs: Vec<_> = harness.get_all_by_label("Measure").collect();
+    assert!(tabs.iter().any(focused), "the second tab has the focus");
     harness.key_press(Key::Space);
     harness.run();
     assert_eq!(harness.state().model.screen, Screen::Measure);
+}
+
+#[test]
+fn enter_opens_the_item_under_the_cursor_unless_a_button_has_the_focus() {
+    let mut harness = window(judged());
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(harness.state().model.screen, Screen::Advice, "the verdict");
+    harness.key_press(Key::Tab);
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(
+        harness.state().model.screen,
+        Screen::Overview,
+        "the first tab"
+    );
 }
 
 #[test]

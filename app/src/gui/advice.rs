@@ -14,7 +14,7 @@ const COLUMNS: [f32; 4] = [24.0, 160.0, 180.0, 130.0];
 pub(super) fn show(ui: &mut Ui, model: &Model) -> Vec<Message> {
     let items = view(model);
     let selected = list(ui, model, items.len(), |ui, index| {
-        show_item(ui, &items[index])
+        show_item(ui, &items[index]);
     });
     selected.into_iter().collect()
 }
@@ -36,7 +36,7 @@ fn show_item(ui: &mut Ui, item: &AdviceItem) {
             speed,
             reason,
         } => {
-            let mark = if *changes { "▸ " } else { "   " };
+            let mark = if *changes { "» " } else { "   " };
             let mut name = RichText::new(format!("{mark}{recommended}"));
             if *changes {
                 name = name.strong();
@@ -51,7 +51,7 @@ fn show_item(ui: &mut Ui, item: &AdviceItem) {
                 for (text, width) in cells.into_iter().zip(COLUMNS) {
                     cell(ui, text, width);
                 }
-                ui.add(Label::new(RichText::new(reason).weak()).wrap());
+                ui.add(Label::new(reason).wrap());
             });
         }
         AdviceItem::Diff(kind, text) => {

@@ -12,7 +12,7 @@ use crate::model::{Message, Model};
 pub(super) fn show(ui: &mut Ui, model: &Model) -> Vec<Message> {
     let items = view(model);
     let selected = list(ui, model, items.len(), |ui, index| {
-        show_item(ui, &items[index])
+        show_item(ui, &items[index]);
     });
     selected.into_iter().collect()
 }
@@ -35,7 +35,7 @@ fn show_item(ui: &mut Ui, item: &ConfigurationItem) {
             outcome,
             won,
         } => {
-            let mark = if *won { "▸" } else { "·" };
+            let mark = if *won { "»" } else { "·" };
             let mut text =
                 RichText::new(format!("{mark} {place}: {value} – {outcome}")).monospace();
             if *won {

@@ -59,7 +59,7 @@ fn footer(ui: &mut Ui, model: &Model) -> Vec<Message> {
             .iter()
             .filter(|command| command.in_footer && command.is_valid(model));
         for command in valid {
-            let text = format!("{} {}", command.keys[0], command.name);
+            let text = format!("{} {}", keys::name(command.keys[0]), command.name);
             if ui.small_button(text).clicked() {
                 messages.push(Message::Run(command.action));
             }

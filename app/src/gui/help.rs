@@ -4,6 +4,7 @@
 use egui::{RichText, Ui};
 
 use super::items::list;
+use super::keys::name;
 use crate::model::help::entries;
 use crate::model::{Message, Model};
 
@@ -20,7 +21,8 @@ pub(super) fn show(ui: &mut Ui, model: &Model) -> Vec<Message> {
                 egui::Layout::left_to_right(egui::Align::TOP),
                 |ui| {
                     ui.set_min_width(KEYS);
-                    ui.label(RichText::new(command.key_names()).strong());
+                    let names: Vec<_> = command.keys.iter().copied().map(name).collect();
+                    ui.label(RichText::new(names.join(" ")).strong());
                 },
             );
             ui.label(command.help);

@@ -1,6 +1,7 @@
 //! Keys of the window as keys of the model.
 //!
-//! Tab and Enter stay with the toolkit: on a desktop they move the focus and press what has it.
+//! Tab stays with the toolkit and moves the focus; Enter presses what has it, and only where nothing has
+//! the focus does it open the item under the cursor.
 #![forbid(unsafe_code)]
 
 use egui::{Event, Key as Pressed, Modifiers};
@@ -12,7 +13,21 @@ pub(super) fn keys(context: &egui::Context) -> Vec<Key> {
     if context.egui_wants_keyboard_input() {
         return Vec::new();
     }
-    context.input(|input| input.events.iter().filter_map(key).collect())
+    let is_free = context.memory(|memory| memory.focused().is_none());
+    let keys = context.input(|input| input.events.iter().filter_map(key).collect::<Vec<_>>());
+    let is_ours = |key: &Key| *key != Key::Enter || is_free;
+    keys.into_iter().filter(is_ours).collect()
+}
+
+/// A key for people. The font of the window has no arrows.
+pub(super) fn name(key: Key) -> String {
+    match key {
+        Key::Up => "Up".to_owned(),
+        Key::Down => "Down".to_owned(),
+        Key::Left => "Left".to_owned(),
+        Key::Right => "Right".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 fn key(event: &Event) -> Option<Key> {
@@ -32,6 +47,7 @@ fn key(event: &Event) -> Option<Key> {
 fn special(key: Pressed, modifiers: Modifiers) -> Option<Key> {
     let key = match key {
         Pressed::Q if modifiers.command => Key::Control('q'),
+        Pressed::Enter => Key::Enter,
         Pressed::Escape => Key::Escape,
         Pressed::F1 => Key::F1,
         Pressed::ArrowUp => Key::Up,

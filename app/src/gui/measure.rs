@@ -109,7 +109,7 @@ fn show_bar(ui: &mut Ui, bar: &Bar) -> bool {
             text(ui, rest, &bar.note, &font);
         }
     }
-    response.on_hover_text(&bar.detail).clicked()
+    response.on_hover_text_at_pointer(&bar.detail).clicked()
 }
 
 fn columns(rect: Rect) -> [Rect; 4] {
@@ -137,8 +137,9 @@ fn text(ui: &Ui, rect: Rect, text: &str, font: &FontId) {
 
 /// The bar, and its 95 % interval as a whisker.
 fn paint(ui: &Ui, rect: Rect, value: &BarValue, colour: egui::Color32) {
-    // A little room for the whisker of the longest bar.
-    let scale = rect.width() * 0.92 * value.share as f32 / value.gb_per_s as f32;
+    // A little room for the stroke at the end of the longest whisker.
+    let width = (rect.width() - 4.0).max(0.0);
+    let scale = width * value.share as f32 / value.gb_per_s as f32;
     let at = |gb_per_s: f64| rect.left() + scale * gb_per_s as f32;
     let inside = rect.shrink2(vec2(0.0, 3.0));
     let bar = Rect::from_min_max(inside.min, pos2(at(value.gb_per_s), inside.bottom()));
