@@ -139,6 +139,11 @@ fn apply_check_and_rollback_make_a_circle() {
     let verdict = "Written: ssh now prefers aes128-gcm, which moves 1.8 × the data here.\n";
     assert!(applied.out.starts_with(verdict), "{}", applied.out);
     assert!(
+        !applied.out.contains("warning"),
+        "what was cured is no finding: {}",
+        applied.out
+    );
+    assert!(
         applied
             .out
             .contains("`advisor --rollback` puts the old bytes back.")

@@ -112,11 +112,3 @@ fn is_utf8() -> bool {
         it.contains("utf-8") || it.contains("utf8")
     })
 }
-
-/// A note for people, on standard error, unless --quiet.
-pub(super) fn note(options: &Options, text: &str) {
-    if !options.quiet {
-        // Whoever closed standard error does not want to know.
-        let _ = writeln!(io::stderr(), "advisor: {text}");
-    }
-}

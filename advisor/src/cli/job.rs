@@ -17,7 +17,7 @@ use engine::host::SystemCommands;
 use engine::report::Report;
 
 use super::args::{Action, Options};
-use super::emit::{emit, note};
+use super::emit::emit;
 use super::interrupt;
 use super::measuring;
 use super::surroundings::Surroundings;
@@ -183,7 +183,6 @@ fn rollback(here: &Surroundings, options: &Options) -> Result<ExitCode> {
         .map(|change| put_back(here, change))
         .collect();
     emit(&document, View::Rollback, options)?;
-    note(options, "put back what the last --apply replaced");
     Ok(ExitCode::SUCCESS)
 }
 

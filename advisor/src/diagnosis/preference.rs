@@ -3,12 +3,15 @@
 
 use super::{Finding, Subject, has_aes};
 use crate::recommendation::{Evidence, Place};
-use crate::resolver::Severity;
+use crate::resolver::{Effective, Severity};
 
 const CHACHA20: &str = "chacha20-poly1305@openssh.com";
 
 pub(super) fn findings(subject: Subject<'_>) -> Option<Finding> {
     let advice = subject.recommendation.client.as_ref()?;
+    // Once the order is written, the advice is about what was.
+    let is_in_force = |client: &Effective| client.ciphers == advice.today;
+    subject.client.filter(|client| is_in_force(client))?;
     let today = advice.places.iter().find(|place| place.today == 1)?;
     let best = advice.places.first()?;
     let prefers_chacha20 = today.cipher == CHACHA20;
