@@ -58,6 +58,7 @@ fn start() -> Result<u8> {
 
 /// What the screens say, as the command line says it.
 fn lines(job: &HostJob, ascii: bool) -> Result<u8> {
+    eprintln!("advisor-tui: measuring, a few seconds");
     let report = job.measure(&mut |_, _| {}, &AtomicBool::new(false));
     let report = report.map_err(anyhow::Error::msg)?;
     let document = job.examine(Some(&report)).map_err(anyhow::Error::msg)?;
