@@ -4,7 +4,7 @@
 //! It joins the other rooms and decides nothing itself. It reads through [`Files`] and writes nothing.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::installed::releases::Release;
 use engine::report::{OpenSsh, Program, Report};
@@ -19,6 +19,8 @@ use crate::resolver::{
     ClientFiles, ClientRequest, Effective, Problem, ServerRequest, Severity, Side, Source,
     Supported, resolve_client, resolve_server,
 };
+
+use crate::startup::{self, Daemon};
 
 /// The system's client file.
 pub const SYSTEM_CLIENT: &str = "/etc/ssh/ssh_config";
@@ -41,6 +43,8 @@ pub struct Perspective {
     pub uid: u32,
     /// The local user's home.
     pub home: PathBuf,
+    /// Where the running processes of this tree are shown (`/proc`); `None` where nothing of it runs.
+    pub processes: Option<PathBuf>,
 }
 
 impl Perspective {
@@ -58,6 +62,7 @@ impl Perspective {
             user,
             uid,
             home,
+            processes: Some("/proc".into()),
         }
     }
 
@@ -89,7 +94,7 @@ impl Perspective {
         };
         match side {
             Side::Client => resolve_client(files, &client()),
-            Side::Server => resolve_server(files, &self.server_request(programs)),
+            Side::Server => resolve_server(files, &self.server_request(files, programs)),
         }
     }
 
@@ -115,11 +120,17 @@ impl Perspective {
         }
     }
 
-    fn server_request(&self, programs: &OpenSsh) -> ServerRequest {
+    fn server_request(&self, files: &dyn Files, programs: &OpenSsh) -> ServerRequest {
         let (release, supported) = rules(programs, Side::Server);
+        let file = self.server.main_file().to_owned();
+        let daemon = Daemon {
+            program: "sshd",
+            usual_file: Path::new(SYSTEM_SERVER),
+        };
         ServerRequest {
             supported,
-            file: self.server.main_file().to_owned(),
+            options: startup::options(files, self.processes.as_deref(), daemon, &file),
+            file,
             ..ServerRequest::new(release)
         }
     }

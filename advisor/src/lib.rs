@@ -12,4 +12,5 @@ pub mod plan;
 pub mod policy;
 pub mod recommendation;
 pub mod resolver;
+pub mod startup;
 pub mod syntax;

@@ -168,17 +168,8 @@ fn prove(request: &PlanRequest<'_>, edit: &Edit) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal {
-        location: Some(file(&edit.path)),
+        location: Some(Location::whole(&edit.path)),
         what: "a line there would not bring about the order".to_owned(),
         cure: "put it before the line that wins by hand; `advisor explain` shows which".to_owned(),
     })
-}
-
-/// A file as a whole.
-fn file(path: &Path) -> Location {
-    Location {
-        file: path.to_owned(),
-        line: 0,
-        column: 0,
-    }
 }

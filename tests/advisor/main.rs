@@ -38,6 +38,8 @@ mod rollback;
 #[path = "../support/schema.rs"]
 mod schema;
 #[cfg(unix)]
+mod sources;
+#[cfg(unix)]
 mod validation;
 #[cfg(unix)]
 mod values;

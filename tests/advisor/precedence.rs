@@ -1,7 +1,11 @@
 //! Which line wins: lines, blocks, files, the command line; Host and Match of both programs.
 #![forbid(unsafe_code)]
 
-use advisor::resolver::{ClientRequest, Outcome, ServerRequest, Source, resolve_server};
+use std::path::Path;
+
+use advisor::resolver::{
+    ClientRequest, CommandOption, Location, Outcome, ServerRequest, Source, resolve_server,
+};
 use engine::installed::releases::Release;
 
 use crate::oracle::{Oracle, ours};
@@ -361,14 +365,21 @@ fn sshd_takes_options_of_its_command_line_first() {
     let tree = Tree::new();
     tree.put("etc/ssh/sshd_config", "Ciphers aes128-ctr\n");
     let request = ServerRequest {
-        options: vec!["Ciphers=aes256-ctr".into()],
+        options: vec![CommandOption {
+            value: "Ciphers=aes256-ctr".into(),
+            location: Location::whole(Path::new("/proc/7/cmdline")),
+        }],
         ..ServerRequest::new(NOW)
     };
     let answer = resolve_server(&tree.files(), &request);
     assert_eq!(answer.ciphers, [B]);
     assert_eq!(
-        answer.considered[0].location.to_string(),
-        "command line:1:9"
+        answer.source,
+        Source::CommandLine(Location::whole(Path::new("/proc/7/cmdline")))
+    );
+    assert_eq!(
+        answer.considered[1].outcome.clone(),
+        Outcome::Shadowed(answer.considered[0].location.clone())
     );
 }
 

@@ -63,6 +63,7 @@ impl Surroundings {
                 user: user_name(uid),
                 uid,
                 home,
+                processes: (!in_image).then(|| "/proc".into()),
             },
         })
     }

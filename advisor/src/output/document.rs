@@ -4,7 +4,7 @@
 //! keys are only ever added.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::report::{Report, SCHEMA};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::diagnosis::Finding;
 use crate::policy::Profile;
 use crate::recommendation::{Advice, Evidence, Recommendation};
-use crate::resolver::{Considered, Effective, Outcome, Side, Source};
+use crate::resolver::{Considered, Effective, Location, Outcome, Side, Source};
 
 /// Everything one run has to say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,6 +70,15 @@ pub struct SideConfiguration {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum SourceRecord {
+    /// An option of the program's command line.
+    CommandLine {
+        /// The option (`-oCiphers=…`).
+        command_line: String,
+        /// The file it is written in, or the process it was seen at.
+        file: PathBuf,
+        /// The line, from 1; 0 for the file as a whole.
+        line: usize,
+    },
     /// A line of a file.
     Line {
         /// The file.
@@ -192,6 +201,23 @@ impl Document {
     }
 }
 
+impl ConsideredLine {
+    /// Where it stands, as `file:line`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        place(&self.file, self.line)
+    }
+}
+
+/// `file:line`, or the file alone where it is meant as a whole.
+pub(super) fn place(file: &Path, line: usize) -> String {
+    Location {
+        line,
+        ..Location::whole(file)
+    }
+    .to_string()
+}
+
 impl Configuration {
     /// The configuration of one side.
     #[must_use]
@@ -207,7 +233,7 @@ impl From<&Effective> for SideConfiguration {
     fn from(effective: &Effective) -> Self {
         Self {
             effective: effective.ciphers.clone(),
-            source: SourceRecord::from(&effective.source),
+            source: source(effective),
             written: effective.written.clone(),
             default: effective.default.clone(),
             macs: effective.macs.clone(),
@@ -218,17 +244,23 @@ impl From<&Effective> for SideConfiguration {
     }
 }
 
-impl From<&Source> for SourceRecord {
-    fn from(source: &Source) -> Self {
-        match source {
-            Source::Default(release) => Self::Default {
-                default: release.clone(),
-            },
-            Source::Line(location) => Self::Line {
-                file: location.file.clone(),
-                line: location.line,
-            },
-        }
+fn source(effective: &Effective) -> SourceRecord {
+    match &effective.source {
+        Source::Default(release) => SourceRecord::Default {
+            default: release.clone(),
+        },
+        Source::Line(location) => SourceRecord::Line {
+            file: location.file.clone(),
+            line: location.line,
+        },
+        Source::CommandLine(location) => SourceRecord::CommandLine {
+            command_line: format!(
+                "-oCiphers={}",
+                effective.written.as_deref().unwrap_or_default()
+            ),
+            file: location.file.clone(),
+            line: location.line,
+        },
     }
 }
 

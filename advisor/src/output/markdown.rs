@@ -174,7 +174,7 @@ fn configuration(out: &mut String, document: &Document, view: View) {
             list(
                 out,
                 configuration.considered.iter().map(|line| {
-                    let place = format!("{}:{}", line.file.display(), line.line);
+                    let place = line.place();
                     format!("{place}: Ciphers {}: {}", line.value, line.outcome)
                 }),
             );

@@ -226,7 +226,7 @@ fn considered(page: &mut Page, document: &Document) {
         }
         for line in &configuration.considered {
             let mark = if line.wins { "> " } else { "  " };
-            let place = format!("{}:{}", line.file.display(), line.line);
+            let place = line.place();
             page.wrapped(
                 mark,
                 "    ",

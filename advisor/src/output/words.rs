@@ -4,6 +4,7 @@
 use engine::algorithm::Mac;
 use engine::report::{Cpu, FeatureState, Host, Program};
 
+use super::document::place;
 use super::{AdviceRecord, Document, RecommendationRecord, SideConfiguration, SourceRecord, View};
 use crate::recommendation::{Evidence, OVERHEAD_S_PER_GIB};
 use crate::resolver::Side;
@@ -168,9 +169,17 @@ pub fn program(program: Option<&Program>, package: &str) -> String {
 pub fn source(side: &SideConfiguration) -> String {
     match &side.source {
         SourceRecord::Default { default } => format!("compiled default of {default}"),
+        SourceRecord::CommandLine {
+            command_line,
+            file,
+            line,
+        } => format!(
+            "{command_line} on its command line, from {}",
+            place(file, *line)
+        ),
         SourceRecord::Line { file, line } => {
             let written = side.written.as_deref().unwrap_or_default();
-            let place = format!("{}:{line}", file.display());
+            let place = place(file, *line);
             if written.starts_with(['^', '+', '-']) {
                 format!("{place} (written {written})")
             } else {

@@ -7,13 +7,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Edit, PlanRequest, Refusal, Target, file, form};
+use super::{Edit, PlanRequest, Refusal, Target, form};
 use crate::resolver::{Considered, Effective, Location, Outcome, Side, Source};
 use crate::syntax::{self, Dialect, Line, Tree};
 
 /// The edit, and why it is there.
 pub(super) fn edit(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal> {
     match &request.effective.source {
+        Source::CommandLine(origin) => Err(overruled_by_option(origin)),
         Source::Line(winner) if is_ours(request, winner) => in_place(request, winner),
         _ => {
             refuse_overruling(request)?;
@@ -23,6 +24,27 @@ pub(super) fn edit(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal>
             }
         }
     }
+}
+
+/// An option wins over every line of every file.
+fn overruled_by_option(origin: &Location) -> Refusal {
+    let cure = if is_of_policy(&origin.file) {
+        "change the policy with update-crypto-policies and a module of your own (cipher@SSH); or give sshd_config the say with an empty CRYPTO_POLICY= in /etc/sysconfig/sshd, and restart sshd"
+            .to_owned()
+    } else {
+        format!("change or remove the option there ({origin}), and restart sshd")
+    };
+    Refusal {
+        location: Some(origin.clone()),
+        what: "sshd is started with -oCiphers, which overrules every line of its file".to_owned(),
+        cure,
+    }
+}
+
+/// Whether a file is the system-wide cryptographic policy's.
+fn is_of_policy(path: &Path) -> bool {
+    path.components()
+        .any(|part| part.as_os_str() == "crypto-policies")
 }
 
 /// The first line whose block cannot be decided.
@@ -86,7 +108,7 @@ fn dialect(request: &PlanRequest<'_>) -> Dialect {
 
 fn tree(request: &PlanRequest<'_>, path: &Path) -> Result<Tree, Refusal> {
     let bytes = request.files.read(path).map_err(|cause| Refusal {
-        location: Some(file(path)),
+        location: Some(Location::whole(path)),
         what: format!("cannot be read: {cause}"),
         cure: "run this as its owner or as root".to_owned(),
     })?;
@@ -98,16 +120,13 @@ fn refuse_managed(request: &PlanRequest<'_>, path: &Path) -> Result<(), Refusal>
     let leads_to = request.files.canonical(path).unwrap_or(path.to_owned());
     let refusal = |what: &str, cure: &str| {
         Err(Refusal {
-            location: Some(file(path)),
+            location: Some(Location::whole(path)),
             what: what.to_owned(),
             cure: cure.to_owned(),
         })
     };
     let below = |name: &str| leads_to.starts_with(name) || path.starts_with(name);
-    if [path, &leads_to].iter().any(|it| {
-        it.components()
-            .any(|part| part.as_os_str() == "crypto-policies")
-    }) {
+    if is_of_policy(path) || is_of_policy(&leads_to) {
         return refusal(
             "this file belongs to the system-wide cryptographic policy",
             "change the policy with update-crypto-policies and a module of your own (cipher@SSH)",

@@ -22,6 +22,7 @@ use crate::syntax::{self, Content, Dialect, Fault, Line, Statement, Token, Tree}
 pub fn resolve_client(files: &dyn Files, request: &ClientRequest) -> Effective {
     let mut client = Client::new(files, request);
     client.command_line();
+    client.lists.end_command_line();
     let from_command_line = client.lists.considered.len();
     client.pass(Activity::Yes);
     client.check_hostname();
@@ -108,7 +109,7 @@ impl<'q> Client<'q> {
             wants_final: false,
         };
         if let Some(user) = &request.remote_user {
-            let typed = reading::whole(Path::new("command line"));
+            let typed = Location::whole(Path::new("command line"));
             client.user.offer(Activity::Yes, user.as_bytes(), &typed);
         }
         client
@@ -118,7 +119,7 @@ impl<'q> Client<'q> {
     fn command_line(&mut self) {
         let path = Path::new("command line");
         if let Some(list) = &self.request.ciphers {
-            self.dash_c(list.as_bytes(), &reading::whole(path));
+            self.dash_c(list.as_bytes(), &Location::whole(path));
         }
         for option in &self.request.options {
             let tree = syntax::parse(option.as_str(), self.dialect);
@@ -164,10 +165,10 @@ impl<'q> Client<'q> {
         match &*self.reading.read(path) {
             Read::Tree(tree) => self.lines(tree, &Place::top(path, true, active)),
             Read::Missing => {
-                self.cannot_open(path, reading::whole(path), "No such file or directory");
+                self.cannot_open(path, Location::whole(path), "No such file or directory");
             }
             Read::Failed(error) => {
-                self.cannot_open(path, reading::whole(path), &error.to_string());
+                self.cannot_open(path, Location::whole(path), &error.to_string());
             }
         }
     }
@@ -182,13 +183,13 @@ impl<'q> Client<'q> {
             }
             Read::Missing => self.reading.report(
                 Severity::Info,
-                reading::whole(path),
+                Location::whole(path),
                 "there is no such file",
                 "nothing to do: it is optional",
             ),
             Read::Failed(error) => self.reading.report(
                 Severity::Warning,
-                reading::whole(path),
+                Location::whole(path),
                 &format!("cannot be read ({error}), and ssh skips it silently"),
                 "make it readable for its user",
             ),
@@ -216,7 +217,7 @@ impl<'q> Client<'q> {
         };
         if !self.reading.is_trusted(&status, *uid, *private_groups) {
             self.reading.refuse(
-                reading::whole(path),
+                Location::whole(path),
                 &format!("Bad owner or permissions on {}", path.display()),
                 format!("give it to root or to {user}, and let nobody else write it: chmod go-w"),
             );

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,18 @@ pub struct Location {
     pub column: usize,
 }
 
+impl Location {
+    /// A file as a whole.
+    #[must_use]
+    pub fn whole(file: &Path) -> Self {
+        Self {
+            file: file.to_owned(),
+            line: 0,
+            column: 0,
+        }
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;
@@ -56,6 +68,8 @@ pub enum Source {
     Default(String),
     /// A line of a file.
     Line(Location),
+    /// An option on the program's command line, and where that is written or was seen.
+    CommandLine(Location),
 }
 
 /// How bad a problem is.

@@ -22,7 +22,7 @@ mod setting;
 pub use client::resolve_client;
 pub use effective::{Considered, Effective, Location, Outcome, Problem, Severity, Side, Source};
 pub(crate) use patterns::matches as matches_pattern;
-pub use request::{ClientFiles, ClientRequest, ServerRequest, Supported};
+pub use request::{ClientFiles, ClientRequest, CommandOption, ServerRequest, Supported};
 pub use server::resolve_server;
 
 /// Bytes of a file, made fit for a message.

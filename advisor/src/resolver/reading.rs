@@ -76,7 +76,7 @@ impl<'f> Reading<'f> {
         {
             self.report(
                 Severity::Warning,
-                whole(path),
+                Location::whole(path),
                 "this is a directory, which reads as an empty file",
                 "name a file",
             );
@@ -185,15 +185,6 @@ pub(super) fn bytes_path(bytes: &[u8]) -> PathBuf {
 #[cfg(not(unix))]
 pub(super) fn bytes_path(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
-}
-
-/// A file as a whole.
-pub(super) fn whole(path: &Path) -> Location {
-    Location {
-        file: path.to_owned(),
-        line: 0,
-        column: 0,
-    }
 }
 
 /// Where a word stands.

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use super::Location;
 use engine::installed::releases::{self, Release};
 
 /// What a binary was compiled with.
@@ -143,7 +144,16 @@ pub struct ServerRequest {
     /// Its configuration file (`-f`).
     pub file: PathBuf,
     /// The values of `-o` on its command line, in order.
-    pub options: Vec<String>,
+    pub options: Vec<CommandOption>,
+}
+
+/// A value of `-o`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandOption {
+    /// As `sshd` gets it: `Ciphers=aes128-ctr`.
+    pub value: String,
+    /// Where it is written, or was seen.
+    pub location: Location,
 }
 
 impl ServerRequest {

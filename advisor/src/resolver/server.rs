@@ -24,6 +24,7 @@ use crate::syntax::{self, Content, Dialect, Fault, Line, Statement, Token, Tree}
 pub fn resolve_server(files: &dyn Files, request: &ServerRequest) -> Effective {
     let mut server = Server::new(files, request);
     server.command_line();
+    server.lists.end_command_line();
     server.file();
     server.lists.conclude(Side::Server, server.reading)
 }
@@ -38,6 +39,8 @@ pub(super) struct Server<'q> {
 /// The file being read.
 struct Place<'p> {
     path: &'p Path,
+    /// For what is not a file: where all of it is written.
+    origin: Option<&'p Location>,
     depth: usize,
     /// Included where nothing is active: nothing inside can become so.
     never: bool,
@@ -55,7 +58,10 @@ struct Here<'p> {
 
 impl Here<'_> {
     fn at(&self, token: &Token) -> Location {
-        reading::at(self.place.path, self.tree, self.line, token)
+        match self.place.origin {
+            Some(origin) => origin.clone(),
+            None => reading::at(self.place.path, self.tree, self.line, token),
+        }
     }
 
     fn location(&self) -> Location {
@@ -88,19 +94,20 @@ impl<'q> Server<'q> {
     }
 
     fn command_line(&mut self) {
-        let place = Place {
-            path: Path::new("command line"),
-            depth: 0,
-            never: false,
-        };
         for option in &self.request.options {
+            let place = Place {
+                path: &option.location.file,
+                origin: Some(&option.location),
+                depth: 0,
+                never: false,
+            };
             // Not copied through the buffer that files go through, so cut as `ssh` cuts lines.
             let dialect = Dialect {
                 server: false,
                 ..self.dialect
             };
             self.lines(
-                &syntax::parse(option.as_str(), dialect),
+                &syntax::parse(option.value.as_str(), dialect),
                 &place,
                 &mut active(),
             );
@@ -111,17 +118,18 @@ impl<'q> Server<'q> {
         let path = &self.request.file;
         let place = Place {
             path,
+            origin: None,
             depth: 0,
             never: false,
         };
         match &*self.reading.read(path) {
             Read::Tree(tree) => self.lines(tree, &place, &mut active()),
             Read::Missing => self.reading.refuse(
-                reading::whole(path),
+                Location::whole(path),
                 "No such file or directory",
                 "create the file, or start sshd with -f",
             ),
-            Read::Failed(error) => self.unreadable(error, reading::whole(path), path),
+            Read::Failed(error) => self.unreadable(error, Location::whole(path), path),
         }
     }
 
@@ -382,6 +390,7 @@ impl<'q> Server<'q> {
             Read::Tree(tree) => {
                 let place = Place {
                     path,
+                    origin: None,
                     depth: here.place.depth + 1,
                     never: standing.active == Activity::No,
                 };

@@ -71,6 +71,8 @@ pub(super) struct Lists {
     pub(super) cipher_family: Family,
     pub(super) mac_family: Family,
     pub(super) considered: Vec<Considered>,
+    /// Whether the command line set the ciphers.
+    typed: bool,
     /// In a second pass: the line of `considered` that comes next.
     revisited: Option<usize>,
 }
@@ -83,6 +85,7 @@ impl Lists {
             cipher_family,
             mac_family,
             considered: Vec::new(),
+            typed: false,
             revisited: None,
         }
     }
@@ -92,6 +95,11 @@ impl Lists {
             Kind::Ciphers => &self.cipher_family,
             Kind::Macs => &self.mac_family,
         }
+    }
+
+    /// From here on files are read.
+    pub(super) fn end_command_line(&mut self) {
+        self.typed = self.ciphers.winner.is_some();
     }
 
     /// From here on the same lines come once more; those before `first` do not.
@@ -169,6 +177,7 @@ impl Lists {
         }
         let winner = self.ciphers.winner;
         let source = match &winner {
+            Some(written) if self.typed => Source::CommandLine(written.location.clone()),
             Some(written) => Source::Line(written.location.clone()),
             None => Source::Default(self.cipher_family.release.to_string()),
         };

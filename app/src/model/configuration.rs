@@ -83,6 +83,7 @@ fn one_side(side: &SideConfiguration) -> Vec<ConfigurationItem> {
         SourceRecord::Default { .. } => {
             format!("{}: no Ciphers line applies", words::source(side))
         }
+        SourceRecord::CommandLine { .. } => format!("set by {}", words::source(side)),
         SourceRecord::Line { .. } => format!("set at {}", words::source(side)),
     };
     let mut items = vec![
@@ -94,7 +95,7 @@ fn one_side(side: &SideConfiguration) -> Vec<ConfigurationItem> {
         side.considered
             .iter()
             .map(|line| ConfigurationItem::Considered {
-                place: format!("{}:{}", line.file.display(), line.line),
+                place: line.place(),
                 value: line.value.clone(),
                 outcome: line.outcome.clone(),
                 won: line.wins,

@@ -1,0 +1,78 @@
+//! How `sshd` is started: the options of its command line, which overrule every file.
+//!
+//! RHEL 8 hands its cryptographic policy to `sshd` that way. A running listener is asked first, through
+//! `/proc`; where none is seen, as in another tree, the systemd unit says what would be started. No option's
+//! meaning may enter, and nothing is run.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod environment;
+mod process;
+mod unit;
+
+use std::path::Path;
+
+use crate::files::Files;
+use crate::resolver::{CommandOption, Location};
+
+/// What to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Daemon<'a> {
+    /// The program's name: `sshd`, `hpnsshd`.
+    pub program: &'a str,
+    /// The file it reads unless `-f` names another.
+    pub usual_file: &'a Path,
+}
+
+/// The values of `-o` that the daemon reading this file has on its command line, in order.
+///
+/// `processes` is where the kernel shows running processes (`/proc`); `None` where those are not of the tree.
+#[must_use]
+pub fn options(
+    files: &dyn Files,
+    processes: Option<&Path>,
+    daemon: Daemon<'_>,
+    file: &Path,
+) -> Vec<CommandOption> {
+    let reads = |started: &Started| {
+        let named = started.file.as_deref();
+        named.map_or(daemon.usual_file, Path::new) == file
+    };
+    let written = unit::started(files, daemon.program).filter(reads);
+    let running = processes.and_then(|directory| {
+        process::listeners(files, directory, daemon.program)
+            .into_iter()
+            .find(reads)
+    });
+    match (running, written) {
+        (Some(running), Some(written)) => traced(running.options, &written.options),
+        (Some(started), None) | (None, Some(started)) => started.options,
+        (None, None) => Vec::new(),
+    }
+}
+
+/// What is running, with the place in a file for whatever stands there: that is what one can change.
+fn traced(running: Vec<CommandOption>, written: &[CommandOption]) -> Vec<CommandOption> {
+    let trace = |option: CommandOption| {
+        let same = written.iter().find(|it| it.value == option.value);
+        same.cloned().unwrap_or(option)
+    };
+    running.into_iter().map(trace).collect()
+}
+
+/// A daemon that runs, or would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Started {
+    /// The value of `-f`.
+    file: Option<String>,
+    /// The values of `-o`.
+    options: Vec<CommandOption>,
+}
+
+/// A word of a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Word {
+    text: String,
+    /// Where it comes from.
+    location: Location,
+}

@@ -1,0 +1,391 @@
+//! Where a list comes from when it is in no file of OpenSSH's own: the command line of a running `sshd`, the
+//! unit that starts it, the system-wide cryptographic policy.
+#![forbid(unsafe_code)]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use advisor::examination::Perspective;
+use advisor::files::{Files, SystemFiles};
+use advisor::output::{SideConfiguration, words};
+use advisor::plan::{Plan, PlanRequest, Refusal, plan};
+use advisor::policy::Form;
+use advisor::resolver::{Effective, Location, Side, Source};
+use engine::installed::releases::{Release, supported_ciphers};
+use engine::report::{OpenSsh, Program};
+
+use crate::question::Tree;
+
+const RHEL8: &str = "OpenSSH_8.0p1";
+const MAIN: &str = "etc/ssh/sshd_config";
+const POLICY: &str = "/etc/crypto-policies/back-ends/opensshserver.config";
+const UNIT: &str = "[Unit]\nDescription=OpenSSH server daemon\n\n[Service]\nType=notify\n\
+    EnvironmentFile=-/etc/crypto-policies/back-ends/opensshserver.config\n\
+    EnvironmentFile=-/etc/sysconfig/sshd\n\
+    ExecStart=/usr/sbin/sshd -D $OPTIONS $CRYPTO_POLICY\nExecReload=/bin/kill -HUP $MAINPID\n";
+
+fn programs(version: &str) -> OpenSsh {
+    let program = || {
+        Some(Program {
+            version: version.to_owned(),
+            ..Program::default()
+        })
+    };
+    OpenSsh {
+        client: program(),
+        server: program(),
+        ..OpenSsh::default()
+    }
+}
+
+fn root() -> Perspective {
+    Perspective::of_user("root".to_owned(), 0, "/root".into())
+}
+
+fn server(tree: &Tree, version: &str) -> Effective {
+    root().resolve(&tree.files(), Side::Server, &programs(version), None)
+}
+
+fn try_plan(tree: &Tree, side: Side, version: &str) -> Result<Plan, Refusal> {
+    let (perspective, programs, files) = (root(), programs(version), tree.files());
+    let effective = perspective.resolve(&files, side, &programs, None);
+    let release: Release = version.parse().unwrap();
+    let supported = supported_ciphers(release).iter();
+    let mut order = effective.ciphers.clone();
+    order.rotate_left(1);
+    plan(&PlanRequest {
+        files: &files,
+        effective: &effective,
+        target: perspective.target(side).clone(),
+        order: &order,
+        form: Form::Auto,
+        release,
+        supported: &supported.map(ToString::to_string).collect::<Vec<_>>(),
+        resolve: &|files: &dyn Files| perspective.resolve(files, side, &programs, None),
+    })
+}
+
+/// A machine like RHEL 8: the unit hands the policy to sshd.
+fn rhel8() -> Tree {
+    let tree = Tree::new();
+    tree.put(MAIN, "Ciphers aes128-ctr\n");
+    tree.put("usr/lib/systemd/system/sshd.service", UNIT);
+    tree.put(
+        POLICY,
+        "CRYPTO_POLICY='-oCiphers=aes256-gcm@openssh.com,aes256-ctr -oMACs=hmac-sha2-256 -oCASignatureAlgorithms=rsa-sha2-256'\n",
+    );
+    tree.put("etc/sysconfig/sshd", "# comment\nOPTIONS=\"-u0\"\n");
+    tree
+}
+
+fn process(tree: &Tree, number: u32, name: &str, command_line: &[u8]) {
+    tree.put(&format!("proc/{number}/comm"), format!("{name}\n"));
+    tree.put(&format!("proc/{number}/cmdline"), command_line);
+}
+
+fn seen(number: u32) -> Source {
+    let file = format!("/proc/{number}/cmdline");
+    Source::CommandLine(Location::whole(Path::new(&file)))
+}
+
+#[test]
+fn the_unit_hands_the_policy_to_sshd() {
+    let answer = server(&rhel8(), RHEL8);
+    assert_eq!(answer.ciphers, ["aes256-gcm@openssh.com", "aes256-ctr"]);
+    assert_eq!(answer.macs, ["hmac-sha2-256"]);
+    let Source::CommandLine(origin) = &answer.source else {
+        panic!("{:?}", answer.source);
+    };
+    assert_eq!(origin.to_string(), format!("{POLICY}:1"));
+    assert_eq!(answer.considered.len(), 2);
+}
+
+#[test]
+fn an_empty_variable_gives_the_file_the_say() {
+    let tree = rhel8();
+    tree.put("etc/sysconfig/sshd", "CRYPTO_POLICY=\n");
+    let answer = server(&tree, RHEL8);
+    assert_eq!(answer.ciphers, ["aes128-ctr"]);
+    assert!(matches!(answer.source, Source::Line(_)));
+    assert!(try_plan(&tree, Side::Server, RHEL8).is_ok());
+}
+
+#[test]
+fn no_line_of_the_file_is_planned_against_the_command_line() {
+    let tree = rhel8();
+    let refusal = try_plan(&tree, Side::Server, RHEL8).unwrap_err();
+    assert_eq!(refusal.location.unwrap().to_string(), format!("{POLICY}:1"));
+    assert!(
+        refusal.cure.contains("update-crypto-policies"),
+        "{}",
+        refusal.cure
+    );
+    assert!(
+        refusal.cure.contains("/etc/sysconfig/sshd"),
+        "{}",
+        refusal.cure
+    );
+
+    tree.put(
+        "etc/sysconfig/sshd",
+        "OPTIONS='-oCiphers=aes128-ctr,aes256-ctr'\n",
+    );
+    let refusal = try_plan(&tree, Side::Server, RHEL8).unwrap_err();
+    assert!(
+        refusal.cure.contains("/etc/sysconfig/sshd:1"),
+        "{}",
+        refusal.cure
+    );
+    assert!(
+        !refusal.cure.contains("update-crypto-policies"),
+        "{}",
+        refusal.cure
+    );
+}
+
+#[test]
+fn text_and_json_tell_the_option_and_its_place() {
+    let side = SideConfiguration::from(&server(&rhel8(), RHEL8));
+    let json = serde_json::to_value(&side).unwrap();
+    let option = "-oCiphers=aes256-gcm@openssh.com,aes256-ctr";
+    assert_eq!(
+        json["source"],
+        serde_json::json!({ "command_line": option, "file": POLICY, "line": 1 })
+    );
+    assert_eq!(
+        words::source(&side),
+        format!("{option} on its command line, from {POLICY}:1")
+    );
+}
+
+#[test]
+fn drop_ins_and_variables_of_a_unit_count() {
+    let tree = rhel8();
+    tree.put(
+        "etc/systemd/system/sshd.service.d/10-own.conf",
+        "[Service]\nEnvironment=\"LIST=aes192-ctr\" X=1\nExecStart=\nExecStart=-/usr/sbin/sshd -D \\\n  -o Ciphers=${LIST}\n",
+    );
+    let answer = server(&tree, RHEL8);
+    assert_eq!(answer.ciphers, ["aes192-ctr"]);
+    // The administrator's unit hides the package's.
+    tree.put(
+        "etc/systemd/system/sshd.service",
+        "[Service]\nExecStart=/usr/sbin/sshd -D\n",
+    );
+    tree.put("etc/systemd/system/sshd.service.d/10-own.conf", "");
+    assert_eq!(server(&tree, RHEL8).ciphers, ["aes128-ctr"]);
+    // A link to nothing masks it.
+    std::fs::remove_file(tree.real("etc/systemd/system/sshd.service")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", tree.real("etc/systemd/system/sshd.service")).unwrap();
+    assert_eq!(server(&tree, RHEL8).ciphers, ["aes128-ctr"]);
+}
+
+#[test]
+fn debians_unit_has_another_name() {
+    let tree = Tree::new();
+    tree.put(MAIN, "");
+    tree.put(
+        "lib/systemd/system/ssh.service",
+        "[Service]\nEnvironmentFile=-/etc/default/ssh\nExecStart=/usr/sbin/sshd -D $SSHD_OPTS\n",
+    );
+    tree.put(
+        "etc/default/ssh",
+        "# Options\nSSHD_OPTS=-oCiphers=aes256-ctr\n",
+    );
+    let Source::CommandLine(origin) = server(&tree, "OpenSSH_9.2p1").source else {
+        panic!("not the command line");
+    };
+    assert_eq!(origin.to_string(), "/etc/default/ssh:2");
+}
+
+#[test]
+fn a_running_listener_is_asked_before_the_unit() {
+    let tree = rhel8();
+    process(
+        &tree,
+        812,
+        "sshd",
+        b"/usr/sbin/sshd\0-D\0-oCiphers=aes192-ctr\0",
+    );
+    let answer = server(&tree, RHEL8);
+    assert_eq!(answer.ciphers, ["aes192-ctr"]);
+    assert_eq!(answer.source, seen(812));
+    // Where nothing of the tree runs, nobody looks.
+    let image = Perspective {
+        processes: None,
+        ..root()
+    };
+    let answer = image.resolve(&tree.files(), Side::Server, &programs(RHEL8), None);
+    assert_eq!(answer.ciphers[0], "aes256-gcm@openssh.com");
+}
+
+#[test]
+fn what_runs_as_the_unit_says_is_traced_to_the_file() {
+    let tree = rhel8();
+    process(
+        &tree,
+        812,
+        "sshd",
+        b"/usr/sbin/sshd\0-D\0-u0\0-oCiphers=aes256-gcm@openssh.com,aes256-ctr\0-oMACs=hmac-sha2-256\0",
+    );
+    let Source::CommandLine(origin) = server(&tree, RHEL8).source else {
+        panic!("not the command line");
+    };
+    assert_eq!(origin.to_string(), format!("{POLICY}:1"));
+}
+
+#[test]
+fn a_rewritten_title_is_read() {
+    let tree = Tree::new();
+    tree.put(MAIN, "Ciphers aes128-ctr\n");
+    let title = b"sshd: /usr/sbin/sshd -D -o Ciphers aes192-ctr -p 22 [listener] 0 of 10-100 startups\0\0\0\0";
+    process(&tree, 9, "sshd", title);
+    let answer = server(&tree, "OpenSSH_9.2p1");
+    assert_eq!(answer.ciphers, ["aes192-ctr"]);
+    assert_eq!(answer.source, seen(9));
+}
+
+#[test]
+fn sessions_and_other_daemons_do_not_count() {
+    let tree = Tree::new();
+    tree.put(MAIN, "Ciphers aes128-ctr\n");
+    process(&tree, 3, "sshd", b"sshd: -oCiphers=aes192-ctr [priv]\0");
+    process(&tree, 4, "sshd", b"sshd: me@pts/0\0");
+    process(
+        &tree,
+        5,
+        "sshd",
+        b"/usr/sbin/sshd\0-D\0-R\0-oCiphers=aes192-ctr\0",
+    );
+    process(
+        &tree,
+        6,
+        "sshd",
+        b"/usr/sbin/sshd\0-f\0/other\0-oCiphers=aes192-ctr\0",
+    );
+    process(&tree, 7, "nginx", b"/usr/sbin/sshd\0-oCiphers=aes192-ctr\0");
+    process(&tree, 8, "sshd", b"");
+    let mut cut = b"sshd: /usr/sbin/sshd -D -oCiphers=aes192-ctr,".to_vec();
+    cut.resize(1023, b'x');
+    process(&tree, 9, "sshd", &cut);
+    let answer = server(&tree, "OpenSSH_9.2p1");
+    assert_eq!(answer.ciphers, ["aes128-ctr"]);
+    // The daemon of that other file is asked about that file.
+    tree.put("other", "");
+    let other = Perspective {
+        server: advisor::plan::Target::System("/other".into()),
+        ..root()
+    };
+    let answer = other.resolve(
+        &tree.files(),
+        Side::Server,
+        &programs("OpenSSH_9.2p1"),
+        None,
+    );
+    assert_eq!(answer.source, seen(6));
+}
+
+#[test]
+fn the_listener_of_a_container_does_not_count() {
+    let tree = Tree::new();
+    tree.put(MAIN, "Ciphers aes128-ctr\n");
+    process(
+        &tree,
+        9,
+        "sshd",
+        b"/usr/sbin/sshd\0-D\0-oCiphers=aes192-ctr\0",
+    );
+    tree.put("proc/self/ns/pid", "");
+    tree.put("proc/9/ns/pid", "");
+    assert_eq!(server(&tree, "OpenSSH_9.2p1").ciphers, ["aes128-ctr"]);
+}
+
+#[test]
+fn a_bad_option_is_reported_where_it_is_written() {
+    let tree = rhel8();
+    tree.put("etc/sysconfig/sshd", "\nOPTIONS=-oCiphers=arcfour\n");
+    let answer = server(&tree, RHEL8);
+    let problem = answer
+        .problems
+        .iter()
+        .find(|it| it.what.contains("arcfour"));
+    assert_eq!(
+        problem.unwrap().location.to_string(),
+        "/etc/sysconfig/sshd:2"
+    );
+    assert!(answer.is_refused());
+}
+
+/// `sshd`, in a mount namespace where `/run/sshd` exists if it would miss that.
+fn daemon(sshd: &Path) -> Command {
+    if Path::new("/run/sshd").is_dir() {
+        return Command::new(sshd);
+    }
+    let mut command = Command::new("unshare");
+    let script = "mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec \"$@\"";
+    command
+        .args(["--mount", "sh", "-c", script, "sh"])
+        .arg(sshd);
+    command
+}
+
+/// A real `sshd`, killed at the end.
+struct Listener(Child);
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_real_listener_is_understood() {
+    let Some(sshd) = crate::support::program("sshd", "openssh-server") else {
+        return;
+    };
+    let Some(keygen) = crate::support::program("ssh-keygen", "openssh-client") else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| -> PathBuf { directory.path().join(name) };
+    let made = Command::new(keygen)
+        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+        .arg(at("key"))
+        .status();
+    assert!(made.unwrap().success());
+    std::fs::write(at("config"), "Ciphers aes128-ctr\n").unwrap();
+    // Given back at once, so that sshd may have it.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let child = daemon(&sshd)
+        .args(["-D", "-e", "-oCiphers=aes192-ctr", "-oPidFile=none", "-p"])
+        .arg(port.to_string())
+        .arg("-oListenAddress=127.0.0.1")
+        .arg("-f")
+        .arg(at("config"))
+        .arg("-h")
+        .arg(at("key"))
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut listener = Listener(child.unwrap());
+    let said = BufReader::new(listener.0.stderr.take().unwrap()).lines();
+    let said = { said }
+        .map_while(Result::ok)
+        .find(|line| line.contains("listening"));
+    if said.is_none() {
+        crate::support::skip_here("sshd does not start here");
+        return;
+    }
+    let perspective = Perspective {
+        server: advisor::plan::Target::System(at("config")),
+        ..root()
+    };
+    let files = SystemFiles::new(Path::new("/")).unwrap();
+    let answer = perspective.resolve(&files, Side::Server, &programs("OpenSSH_9.2p1"), None);
+    assert_eq!(answer.ciphers, ["aes192-ctr"]);
+    assert_eq!(answer.source, seen(listener.0.id()));
+}
