@@ -11,13 +11,22 @@ use anyhow::{Context, Result, bail};
 pub(super) fn launch(face: &str, args: &[OsString]) -> Result<ExitCode> {
     let name = format!("advisor-{face}");
     let Some(program) = find(&name) else {
+        let package = package(face);
         bail!(
-            "{name} is neither beside advisor nor in PATH; the package cipher-advisor-{face} brings it, or in the sources: cargo build --release -p app --features {face}"
+            "{name} is neither beside advisor nor in PATH; the package {package} brings it, or in the sources: cargo build --release -p app --features {face}"
         );
     };
     let mut command = Command::new(&program);
     command.args(args);
     become_it(command).with_context(|| format!("cannot start {}", program.display()))
+}
+
+/// A server's package carries the terminal face; the desktop face is a package of its own.
+fn package(face: &str) -> &'static str {
+    match face {
+        "gui" => "cipher-advisor-gui",
+        _ => "cipher-advisor",
+    }
 }
 
 #[cfg(unix)]

@@ -1,6 +1,8 @@
 //! The order itself: a pure function of today's order, intervals and a threshold.
 #![forbid(unsafe_code)]
 
+use engine::measure::statistics::{Comparison, compare};
+
 /// A confidence interval of a speed, in GB/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -16,7 +18,8 @@ impl Interval {
     /// Whether this is faster than the other beyond both intervals and the threshold (0.1 = 10 %).
     #[must_use]
     pub fn beats(&self, other: &Self, threshold: f64) -> bool {
-        self.low > other.high * (1.0 + threshold)
+        let (this, other) = ([self.low, self.high], [other.low, other.high]);
+        compare(this, other, threshold) == Comparison::Faster
     }
 
     /// Whether neither beats the other.

@@ -7,10 +7,6 @@
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86::{xmm, ymm};
 
-/// For rows that use no vector registers by themselves.
-#[inline]
-pub(super) fn nothing() {}
-
 /// For portable rows: the compiler may use the vectors that every processor of the architecture has.
 #[inline]
 pub(super) fn baseline() {

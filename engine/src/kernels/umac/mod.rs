@@ -30,7 +30,7 @@ impl Primitive for Nh {
     const ROWS: &'static [Row<Self>] = &[
         #[cfg(target_arch = "x86_64")]
         row!("sse2", ["sse2"], wipe::xmm, Entries { hash: Hash => sse2::hash }),
-        row!("portable", [], wipe::nothing, Entries { hash: Hash => portable::hash }),
+        row!("portable", [], wipe::baseline, Entries { hash: Hash => portable::hash }),
     ];
 }
 
