@@ -4,13 +4,14 @@
 //! It joins the other rooms and decides nothing itself. It reads through [`Files`] and writes nothing.
 #![forbid(unsafe_code)]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use engine::installed::releases::Release;
 use engine::report::{OpenSsh, Program, Report};
 
 use crate::diagnosis::{Finding, Subject, diagnose};
 use crate::files::Files;
+use crate::layout::{self, Layout};
 use crate::output::{Change, Document, RecommendationRecord};
 use crate::plan::{Plan, PlanRequest, Refusal, Target, plan, unified_diff};
 use crate::policy::Policy;
@@ -21,11 +22,6 @@ use crate::resolver::{
 };
 
 use crate::startup::{self, Daemon};
-
-/// The system's client file.
-pub const SYSTEM_CLIENT: &str = "/etc/ssh/ssh_config";
-/// The system's server file.
-pub const SYSTEM_SERVER: &str = "/etc/ssh/sshd_config";
 
 /// The rules assumed where no program says which release it is.
 pub const ASSUMED: Release = Release::new(10, 0);
@@ -43,6 +39,8 @@ pub struct Perspective {
     pub uid: u32,
     /// The local user's home.
     pub home: PathBuf,
+    /// The flavour of OpenSSH.
+    pub layout: Layout,
     /// Where the running processes of this tree are shown (`/proc`); `None` where nothing of it runs.
     pub processes: Option<PathBuf>,
 }
@@ -51,19 +49,32 @@ impl Perspective {
     /// The usual one: root's files are the system's, everybody else's client file is their own.
     #[must_use]
     pub fn of_user(user: String, uid: u32, home: PathBuf) -> Self {
+        let layout = Layout::unix();
         let client = if uid == 0 {
-            Target::System(SYSTEM_CLIENT.into())
+            Target::System(layout.client_file())
         } else {
             Target::User(home.join(".ssh/config"))
         };
         Self {
             client,
-            server: Target::System(SYSTEM_SERVER.into()),
+            server: Target::System(layout.server_file()),
             user,
             uid,
             home,
+            layout,
             processes: Some("/proc".into()),
         }
+    }
+
+    /// The same with another flavour's system files in place of the usual ones.
+    #[must_use]
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        if let Target::System(main) = &mut self.client {
+            *main = layout.client_file();
+        }
+        self.server = Target::System(layout.server_file());
+        self.layout = layout;
+        self
     }
 
     /// The files of one side.
@@ -86,7 +97,7 @@ impl Perspective {
         host: Option<&str>,
     ) -> Effective {
         let client = || {
-            let request = self.client_request(programs);
+            let request = self.client_request(files, programs);
             match host {
                 Some(host) => request.destination(host),
                 None => request,
@@ -98,10 +109,10 @@ impl Perspective {
         }
     }
 
-    fn client_request(&self, programs: &OpenSsh) -> ClientRequest {
+    fn client_request(&self, files: &dyn Files, programs: &OpenSsh) -> ClientRequest {
         let (release, supported) = rules(programs, Side::Client);
         let (user, system) = match &self.client {
-            Target::User(main) => (Some(main.clone()), SYSTEM_CLIENT.into()),
+            Target::User(main) => (Some(main.clone()), self.layout.client_file()),
             Target::System(main) => (None, main.clone()),
         };
         let version = programs.client.as_ref().map(|it| it.version.as_str());
@@ -110,8 +121,9 @@ impl Perspective {
             supported,
             files: ClientFiles::Usual {
                 user,
-                system: Some(system),
+                system: Some(layout::in_force(files, &system)),
             },
+            layout: self.layout.clone(),
             user: self.user.clone(),
             uid: self.uid,
             home: self.home.clone(),
@@ -122,15 +134,16 @@ impl Perspective {
 
     fn server_request(&self, files: &dyn Files, programs: &OpenSsh) -> ServerRequest {
         let (release, supported) = rules(programs, Side::Server);
-        let file = self.server.main_file().to_owned();
+        let file = self.server.main_file();
         let daemon = Daemon {
-            program: "sshd",
-            usual_file: Path::new(SYSTEM_SERVER),
+            program: self.layout.daemon,
+            usual_file: &self.layout.server_file(),
         };
         ServerRequest {
             supported,
-            options: startup::options(files, self.processes.as_deref(), daemon, &file),
-            file,
+            options: startup::options(files, self.processes.as_deref(), daemon, file),
+            file: layout::in_force(files, file),
+            layout: self.layout.clone(),
             ..ServerRequest::new(release)
         }
     }
@@ -425,9 +438,9 @@ mod tests {
     #[test]
     fn root_looks_at_the_system_and_others_at_their_own() {
         let root = Perspective::of_user("root".to_owned(), 0, "/root".into());
-        assert_eq!(root.client, Target::System(SYSTEM_CLIENT.into()));
+        assert_eq!(root.client, Target::System("/etc/ssh/ssh_config".into()));
         let user = Perspective::of_user("ann".to_owned(), 1000, "/home/ann".into());
         assert_eq!(user.client, Target::User("/home/ann/.ssh/config".into()));
-        assert_eq!(user.server, Target::System(SYSTEM_SERVER.into()));
+        assert_eq!(user.server, Target::System("/etc/ssh/sshd_config".into()));
     }
 }

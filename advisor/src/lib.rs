@@ -7,6 +7,7 @@ pub mod apply;
 pub mod diagnosis;
 pub mod examination;
 pub mod files;
+pub mod layout;
 pub mod output;
 pub mod plan;
 pub mod policy;

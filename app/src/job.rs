@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use advisor::examination::{ExaminationRequest, Perspective, examine};
 use advisor::files::{Files, SystemFiles};
+use advisor::layout::Layout;
 use advisor::output::Document;
 use advisor::policy::Policy;
 use advisor::resolver::Side;
@@ -56,6 +57,8 @@ impl HostJob {
         let home = home.ok_or_else(|| io::Error::other("no home directory is known; set HOME"))?;
         let name = set("LOGNAME").or_else(|| set("USER"));
         let name = name.unwrap_or_else(|| uid.to_string());
+        let program_data = set("ProgramData").map(PathBuf::from);
+        let layout = Layout::of(std::env::consts::OS, program_data.as_deref(), None);
         let hidden = set("ADVISOR_CPU_DISABLE").unwrap_or_default();
         let hidden = Features::parse(&hidden)
             .map_err(|error| io::Error::other(format!("ADVISOR_CPU_DISABLE: {error}")))?;
@@ -64,7 +67,7 @@ impl HostJob {
             machine: Box::new(SystemMachine),
             commands: Box::new(SystemCommands),
             files: Box::new(SystemFiles::new(Path::new("/"))?),
-            perspective: Perspective::of_user(name, uid, home),
+            perspective: Perspective::of_user(name, uid, home).with_layout(layout),
             policy: Policy::default(),
             hidden,
             gate,

@@ -12,11 +12,15 @@ use proptest::sample::select;
 use crate::question::{NOW, Tree as Host};
 
 fn dialects() -> impl Strategy<Value = Dialect> {
-    (any::<bool>(), any::<bool>()).prop_map(|(server, modern)| Dialect { server, modern })
+    any::<[bool; 3]>().prop_map(|[server, modern, strips_bom]| Dialect {
+        server,
+        modern,
+        strips_bom,
+    })
 }
 
 const MARKS: &[&str] = &[
-    "\n", "\r\n", " ", "\t", "=", "\"", "'", "#", "\\", "\0", "\x0c",
+    "\n", "\r\n", " ", "\t", "=", "\"", "'", "#", "\\", "\0", "\x0c", "\u{feff}",
 ];
 const WORDS: &[&str] = &["Ciphers", "Host", "Match all", "aes128-ctr", ","];
 

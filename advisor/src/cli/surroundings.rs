@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use advisor::apply::{self, Validator};
 use advisor::apply::{Scope, state_directory};
-use advisor::examination::{Perspective, SYSTEM_CLIENT, SYSTEM_SERVER, rules};
+use advisor::examination::{Perspective, rules};
 use advisor::files::SystemFiles;
+use advisor::layout::{self, Layout};
 use advisor::plan::Target;
 use advisor::resolver::Side;
 use anyhow::{Context, Result, bail};
@@ -38,14 +39,15 @@ impl Surroundings {
         let in_image = options.root.is_some();
         let home = if in_image { "/root".into() } else { home()? };
         let is_system = !options.user_config && (uid == 0 || in_image);
+        let layout = layout(options);
         let client = match &options.ssh_config {
             Some(file) => Target::System(inside(file, in_image)?),
-            None if is_system => Target::System(SYSTEM_CLIENT.into()),
+            None if is_system => Target::System(layout.client_file()),
             None => Target::User(home.join(".ssh/config")),
         };
         let server = match &options.sshd_config {
             Some(file) => inside(file, in_image)?,
-            None => SYSTEM_SERVER.into(),
+            None => layout.server_file(),
         };
         let scope = match (&client, options.side) {
             (Target::User(_), Sides::Client) => Scope::User,
@@ -63,6 +65,7 @@ impl Surroundings {
                 user: user_name(uid),
                 uid,
                 home,
+                layout,
                 processes: (!in_image).then(|| "/proc".into()),
             },
         })
@@ -81,7 +84,10 @@ impl Surroundings {
             })
         };
         let (user_file, system_file) = match &self.perspective.client {
-            Target::User(main) => (Some(main.clone()), Some(SYSTEM_CLIENT.into())),
+            Target::User(main) => (
+                Some(main.clone()),
+                Some(self.perspective.layout.client_file()),
+            ),
             Target::System(main) => (None, Some(main.clone())),
         };
         Validator {
@@ -90,12 +96,19 @@ impl Surroundings {
             ssh: program(&programs.client, Side::Client),
             sshd: program(&programs.server, Side::Server),
             user_file,
-            system_file,
-            server_file: self.perspective.server.main_file().to_owned(),
+            system_file: system_file.map(|main| layout::in_force(&self.files, &main)),
+            server_file: layout::in_force(&self.files, self.perspective.server.main_file()),
             home: self.perspective.home.clone(),
             uid: self.perspective.uid,
         }
     }
+}
+
+/// Whose files these are, by the programs named and by the system this runs on.
+fn layout(options: &Options) -> Layout {
+    let program_data = std::env::var_os("ProgramData").map(PathBuf::from);
+    let program = options.ssh.as_deref().or(options.sshd.as_deref());
+    Layout::of(std::env::consts::OS, program_data.as_deref(), program)
 }
 
 /// A path as the tree names it.

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Edit, PlanRequest, Refusal, Target, form};
+use crate::layout;
 use crate::resolver::{Considered, Effective, Location, Outcome, Side, Source};
 use crate::syntax::{self, Dialect, Line, Tree};
 
@@ -15,7 +16,10 @@ use crate::syntax::{self, Dialect, Line, Tree};
 pub(super) fn edit(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal> {
     match &request.effective.source {
         Source::CommandLine(origin) => Err(overruled_by_option(origin)),
-        Source::Line(winner) if is_ours(request, winner) => in_place(request, winner),
+        Source::Line(winner) if is_ours(request, winner) => match managed(request, &winner.file) {
+            None => in_place(request, winner),
+            Some(manager) => beside(request, winner, manager),
+        },
         _ => {
             refuse_overruling(request)?;
             match drop_in(request)? {
@@ -66,7 +70,6 @@ fn is_ours(request: &PlanRequest<'_>, winner: &Location) -> bool {
 }
 
 fn in_place(request: &PlanRequest<'_>, winner: &Location) -> Result<(Edit, String), Refusal> {
-    refuse_managed(request, &winner.file)?;
     let tree = tree(request, &winner.file)?;
     let lost = || Refusal {
         location: Some(winner.clone()),
@@ -100,9 +103,14 @@ fn value(request: &PlanRequest<'_>) -> String {
 }
 
 fn dialect(request: &PlanRequest<'_>) -> Dialect {
-    match request.effective.side {
+    let dialect = match request.effective.side {
         Side::Client => Dialect::client(request.release),
         Side::Server => Dialect::server(request.release),
+    };
+    // Where a mark in front is no error, which would have been refused before, it is passed over.
+    Dialect {
+        strips_bom: true,
+        ..dialect
     }
 }
 
@@ -115,36 +123,99 @@ fn tree(request: &PlanRequest<'_>, path: &Path) -> Result<Tree, Refusal> {
     Ok(syntax::parse(bytes, dialect(request)))
 }
 
-/// Files that belong to a package manager or a policy tool are theirs to write.
-fn refuse_managed(request: &PlanRequest<'_>, path: &Path) -> Result<(), Refusal> {
-    let leads_to = request.files.canonical(path).unwrap_or(path.to_owned());
-    let refusal = |what: &str, cure: &str| {
-        Err(Refusal {
+/// Who writes a file that is not the administrator's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manager {
+    Policy,
+    Fips,
+    Nix,
+    Package,
+    Apple,
+}
+
+impl Manager {
+    fn refusal(self, path: &Path) -> Refusal {
+        let (what, cure) = match self {
+            Self::Policy => (
+                "this file belongs to the system-wide cryptographic policy",
+                "change the policy with update-crypto-policies and a module of your own (cipher@SSH)",
+            ),
+            Self::Fips => (
+                "the administrator has chosen the FIPS list of macOS",
+                "point /etc/ssh/crypto.conf to crypto/apple.conf if that choice no longer holds",
+            ),
+            Self::Nix => (
+                "this file is built by Nix",
+                "set it in the system's Nix configuration",
+            ),
+            Self::Package => (
+                "this file belongs to a package, and the next update would undo a change",
+                "put a file of your own into /etc/ssh, which is read instead or first",
+            ),
+            Self::Apple => (
+                "this file belongs to macOS, and the next update would undo a change",
+                "put a file of your own into the directory that is included first",
+            ),
+        };
+        Refusal {
             location: Some(Location::whole(path)),
             what: what.to_owned(),
             cure: cure.to_owned(),
-        })
-    };
+        }
+    }
+}
+
+/// Files that belong to a package manager or a policy tool are theirs to write.
+fn managed(request: &PlanRequest<'_>, path: &Path) -> Option<Manager> {
+    let leads_to = request.files.canonical(path).unwrap_or(path.to_owned());
     let below = |name: &str| leads_to.starts_with(name) || path.starts_with(name);
+    // crypto.conf of macOS is a link to the one of these that is chosen.
+    let is_apples = |name: &str| leads_to.ends_with(Path::new("ssh/crypto").join(name));
     if is_of_policy(path) || is_of_policy(&leads_to) {
-        return refusal(
-            "this file belongs to the system-wide cryptographic policy",
-            "change the policy with update-crypto-policies and a module of your own (cipher@SSH)",
-        );
+        Some(Manager::Policy)
+    } else if is_apples("fips.conf") {
+        Some(Manager::Fips)
+    } else if below("/nix/store") {
+        Some(Manager::Nix)
+    } else if below("/usr") {
+        Some(Manager::Package)
+    } else if is_apples("apple.conf") {
+        Some(Manager::Apple)
+    } else {
+        None
     }
-    if below("/nix/store") {
-        return refusal(
-            "this file is built by Nix",
-            "set it in the system's Nix configuration",
-        );
+}
+
+fn refuse_managed(request: &PlanRequest<'_>, path: &Path) -> Result<(), Refusal> {
+    match managed(request, path) {
+        None => Ok(()),
+        Some(manager) => Err(manager.refusal(path)),
     }
-    if below("/usr") {
-        return refusal(
-            "this file belongs to a package, and the next update would undo a change",
-            "put a file of your own into /etc/ssh, which is read instead or first",
-        );
+}
+
+/// Where the winning line is somebody else's: what a package or a vendor ships may be overruled by a file that
+/// is read before it; a policy somebody has chosen may not, unless by hand.
+fn beside(
+    request: &PlanRequest<'_>,
+    winner: &Location,
+    manager: Manager,
+) -> Result<(Edit, String), Refusal> {
+    let mut refusal = manager.refusal(&winner.file);
+    let found = match refuse_overruling(request) {
+        Ok(()) => drop_in(request)?.filter(|(edit, _)| super::prove(request, edit).is_ok()),
+        Err(_) => None,
+    };
+    match (found, manager) {
+        (Some(found), Manager::Package | Manager::Apple) => Ok(found),
+        (Some((edit, _)), Manager::Policy) => {
+            refusal.cure.push_str(&format!(
+                "; or overrule it knowingly with a Ciphers line in {}, which is read first",
+                edit.path.display()
+            ));
+            Err(refusal)
+        }
+        _ => Err(refusal),
     }
-    Ok(())
 }
 
 /// A line inside a block speaks for some hosts only, unless the block is `Host *` or `Match all`.
@@ -215,21 +286,30 @@ fn drop_in(request: &PlanRequest<'_>) -> Result<Option<(Edit, String)>, Refusal>
     let Target::System(main) = &request.target else {
         return Ok(None);
     };
-    if request.files.status(main).is_err() {
+    let read = layout::in_force(request.files, main);
+    if request.files.status(&read).is_err() {
         return Ok(None);
     }
-    let tree = tree(request, main)?;
+    let tree = tree(request, &read)?;
     let globally = tree.lines().iter().take_while(|line| !is_block(line));
     let included = globally
         .filter(|line| keyword(line).as_deref() == Some("include"))
         .flat_map(arguments)
         .find_map(|pattern| directory(request, main, pattern));
-    let Some((directory, name)) =
-        included.and_then(|it| Some((it.clone(), free_name(request, &it)?)))
-    else {
+    let Some(directory) = included else {
         return Ok(None);
     };
-    let path = directory.join(name);
+    let mut edits = free_names(request, &directory).map(|path| new_file(request, path));
+    // The first that brings the order about; a directory may hold files that sort before the first name.
+    let proven = { edits.clone() }.find(|edit| super::prove(request, edit).is_ok());
+    let edit = proven.or_else(|| edits.next());
+    Ok(edit.map(|edit| {
+        let strategy = strategy_of(request, &edit.path);
+        (edit, strategy)
+    }))
+}
+
+fn new_file(request: &PlanRequest<'_>, path: PathBuf) -> Edit {
     let program = match request.effective.side {
         Side::Client => "ssh",
         Side::Server => "sshd",
@@ -238,16 +318,23 @@ fn drop_in(request: &PlanRequest<'_>) -> Result<Option<(Edit, String)>, Refusal>
         "# Written by cipher-advisor. The first Ciphers line {program} reads wins.\nCiphers {}\n",
         value(request)
     );
-    let edit = Edit {
-        path: path.clone(),
+    Edit {
+        path,
         before: None,
         after: text.into_bytes(),
-    };
-    let strategy = format!(
-        "No line sets the list today, so a file of its own, read before the others: {}.",
-        path.display()
-    );
-    Ok(Some((edit, strategy)))
+    }
+}
+
+fn strategy_of(request: &PlanRequest<'_>, path: &Path) -> String {
+    let path = path.display();
+    match &request.effective.source {
+        Source::Line(winner) if is_ours(request, winner) => format!(
+            "The line that wins is not the administrator's ({winner}), so a file of its own, read before it: {path}."
+        ),
+        _ => format!(
+            "No line sets the list today, so a file of its own, read before the others: {path}."
+        ),
+    }
 }
 
 /// The directory of a pattern like `/etc/ssh/ssh_config.d/*.conf`, where there is one.
@@ -271,22 +358,20 @@ fn directory(request: &PlanRequest<'_>, main: &Path, pattern: &[u8]) -> Option<P
     (is_directory && !is_managed).then_some(directory)
 }
 
-/// A name that is not taken and sorts before every file there that sets `Ciphers`.
-fn free_name(request: &PlanRequest<'_>, directory: &Path) -> Option<String> {
-    let setters: Vec<&Path> = request
-        .effective
-        .considered
-        .iter()
-        .map(|line| line.location.file.as_path())
-        .filter(|file| file.parent() == Some(directory))
-        .collect();
+/// Names that are not taken and sort before every file there that sets `Ciphers`.
+fn free_names<'a>(
+    request: &'a PlanRequest<'_>,
+    directory: &'a Path,
+) -> impl Iterator<Item = PathBuf> + Clone + 'a {
     let names = ["10", "05", "00"].map(|number| format!("{number}-cipher-advisor.conf"));
-    names.into_iter().find(|name| {
-        let path = directory.join(name);
-        let is_first = setters
-            .iter()
-            .all(|file| path.as_os_str() < file.as_os_str());
-        is_first && request.files.link_status(&path).is_err()
+    let paths = names.into_iter().map(|name| directory.join(name));
+    paths.filter(move |path| {
+        let considered = request.effective.considered.iter();
+        let mut setters = considered
+            .map(|line| line.location.file.as_path())
+            .filter(|file| file.parent() == Some(directory));
+        setters.all(|file| path.as_os_str() < file.as_os_str())
+            && request.files.link_status(path).is_err()
     })
 }
 
@@ -295,6 +380,20 @@ fn inserted(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal> {
     let main = request.target.main_file();
     refuse_managed(request, main)?;
     let line = format!("Ciphers {}", value(request));
+    let read = layout::in_force(request.files, main);
+    if read != main {
+        return Err(Refusal {
+            location: Some(Location::whole(&read)),
+            what: format!(
+                "{} does not exist, and a new one would hide all of this file",
+                main.display()
+            ),
+            cure: format!(
+                "copy this file to {} first, then run this again",
+                main.display()
+            ),
+        });
+    }
     if request.files.link_status(main).is_err() {
         let edit = Edit {
             path: main.to_owned(),

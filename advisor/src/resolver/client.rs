@@ -84,7 +84,10 @@ impl Here<'_> {
 
 impl<'q> Client<'q> {
     fn new(files: &'q dyn Files, request: &'q ClientRequest) -> Self {
-        let dialect = Dialect::client(request.release);
+        let dialect = Dialect {
+            strips_bom: request.layout.strips_bom(),
+            ..Dialect::client(request.release)
+        };
         let (release, supported) = (request.release, &request.supported);
         let known = |host: &String| Name::Known(host.clone().into_bytes());
         let mut client = Self {
@@ -94,7 +97,7 @@ impl<'q> Client<'q> {
             lists: Lists::new(
                 Family::new(
                     release,
-                    releases::client_ciphers(release),
+                    &request.layout.ciphers(releases::client_ciphers(release)),
                     &supported.ciphers,
                 ),
                 Family::new(release, releases::client_macs(release), &supported.macs),

@@ -57,6 +57,8 @@ impl Client<'_> {
             return None;
         }
         let home = &self.request.home;
+        let layout = &self.request.layout;
+        let written = &*layout.local(written);
         Some(match written {
             [b'/', ..] => bytes_path(written),
             [b'~'] => home.clone(),
@@ -71,7 +73,7 @@ impl Client<'_> {
                 return None;
             }
             _ if user => home.join(".ssh").join(bytes_path(written)),
-            _ => Path::new("/etc/ssh").join(bytes_path(written)),
+            _ => layout.directory.join(bytes_path(written)),
         })
     }
 

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use super::Location;
+use crate::layout::Layout;
 use engine::installed::releases::{self, Release};
 
 /// What a binary was compiled with.
@@ -82,6 +83,8 @@ pub struct ClientRequest {
     pub ciphers: Option<String>,
     /// The values of `-o`, in order.
     pub options: Vec<String>,
+    /// The flavour of OpenSSH.
+    pub layout: Layout,
 }
 
 impl ClientRequest {
@@ -103,6 +106,7 @@ impl ClientRequest {
             private_groups: false,
             ciphers: None,
             options: Vec::new(),
+            layout: Layout::unix(),
         }
     }
 
@@ -145,6 +149,8 @@ pub struct ServerRequest {
     pub file: PathBuf,
     /// The values of `-o` on its command line, in order.
     pub options: Vec<CommandOption>,
+    /// The flavour of OpenSSH.
+    pub layout: Layout,
 }
 
 /// A value of `-o`.
@@ -165,6 +171,7 @@ impl ServerRequest {
             supported: Supported::by_release(release),
             file: "/etc/ssh/sshd_config".into(),
             options: Vec::new(),
+            layout: Layout::unix(),
         }
     }
 }

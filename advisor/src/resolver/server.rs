@@ -76,7 +76,10 @@ impl Here<'_> {
 
 impl<'q> Server<'q> {
     fn new(files: &'q dyn Files, request: &'q ServerRequest) -> Self {
-        let dialect = Dialect::server(request.release);
+        let dialect = Dialect {
+            strips_bom: request.layout.strips_bom(),
+            ..Dialect::server(request.release)
+        };
         let (release, supported) = (request.release, &request.supported);
         Self {
             request,
@@ -85,7 +88,7 @@ impl<'q> Server<'q> {
             lists: Lists::new(
                 Family::new(
                     release,
-                    releases::server_ciphers(release),
+                    &request.layout.ciphers(releases::server_ciphers(release)),
                     &supported.ciphers,
                 ),
                 Family::new(release, releases::server_macs(release), &supported.macs),
@@ -336,7 +339,9 @@ impl<'q> Server<'q> {
                     "write the path out",
                 ),
                 Some(_) => {
-                    let pattern = Path::new("/etc/ssh").join(bytes_path(&argument.value));
+                    let layout = &self.request.layout;
+                    let pattern = bytes_path(&layout.local(&argument.value));
+                    let pattern = layout.directory.join(pattern);
                     self.include_pattern(here, &pattern, standing, &location);
                 }
             }

@@ -1,7 +1,7 @@
 //! Edits that leave every other byte as it was.
 #![forbid(unsafe_code)]
 
-use super::Tree;
+use super::{Tree, line};
 
 /// The file with the arguments of one line replaced; a comment behind them stays. `None` where the line is no
 /// statement.
@@ -32,7 +32,8 @@ pub fn insert_line(tree: &Tree, index: usize, text: &[u8]) -> Vec<u8> {
         let gap = if ends_well { b"" } else { ending };
         return [tree.bytes(), gap, text, ending].concat();
     };
-    let (before, after) = tree.bytes().split_at(line.span.start);
+    let mark = line::bom_length(tree.bytes(), line.span.start, tree.dialect());
+    let (before, after) = tree.bytes().split_at(line.span.start + mark);
     let indentation = after
         .iter()
         .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
@@ -44,7 +45,8 @@ pub fn insert_line(tree: &Tree, index: usize, text: &[u8]) -> Vec<u8> {
 #[must_use]
 pub fn remove_line(tree: &Tree, index: usize) -> Option<Vec<u8>> {
     let span = tree.lines().get(index)?.span.clone();
-    Some([&tree.bytes()[..span.start], &tree.bytes()[span.end..]].concat())
+    let start = span.start + line::bom_length(tree.bytes(), span.start, tree.dialect());
+    Some([&tree.bytes()[..start], &tree.bytes()[span.end..]].concat())
 }
 
 /// The ending of the first line.
@@ -64,8 +66,27 @@ mod tests {
         let dialect = Dialect {
             server: false,
             modern: true,
+            strips_bom: false,
         };
         parse(text, dialect)
+    }
+
+    #[test]
+    fn a_mark_stays_in_front() {
+        let dialect = Dialect {
+            strips_bom: true,
+            ..tree("").dialect()
+        };
+        let tree = parse("\u{feff}Port 1\r\n\u{feff}x y\r\n", dialect);
+        let keywords = tree.lines().iter().filter_map(|line| line.statement());
+        let keywords: Vec<_> = keywords.map(|it| it.keyword.value.clone()).collect();
+        assert_eq!(keywords, [b"Port".to_vec(), "\u{feff}x".into()]);
+        assert_eq!(tree.position(&tree.lines()[0], 3), (1, 4));
+        assert_eq!(tree.print(), tree.bytes());
+        let after = insert_line(&tree, 0, b"Ciphers a");
+        assert!(after.starts_with("\u{feff}Ciphers a\r\nPort 1\r\n".as_bytes()));
+        let after = replace_arguments(&tree, 0, b"2").unwrap();
+        assert!(after.starts_with("\u{feff}Port 2\r\n".as_bytes()));
     }
 
     #[test]

@@ -178,6 +178,7 @@ pub(super) fn lines(bytes: &[u8], dialect: Dialect) -> Vec<Line> {
 /// `ssh` works on a C string, which ends at a NUL. `sshd` copies all lines into one buffer, leading blanks
 /// removed, so with the NUL the newline gets lost. Before 8.7 `sshd` also cut at every `#`, newline kept.
 fn seen(bytes: &[u8], line: Range<usize>, dialect: Dialect) -> (Range<usize>, bool) {
+    let line = line.start + bom_length(&bytes[..line.end], line.start, dialect)..line.end;
     let text = &bytes[line.clone()];
     let nul = text.iter().position(|&byte| byte == 0);
     let mut end = nul.unwrap_or(text.len());
@@ -194,6 +195,13 @@ fn seen(bytes: &[u8], line: Range<usize>, dialect: Dialect) -> (Range<usize>, bo
     let blank = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r');
     let start = text[..end].iter().take_while(blank).count();
     (line.start + start..line.start + end, goes_on)
+}
+
+/// How much of the mark in front of a file belongs to the line that begins there.
+pub(super) fn bom_length(bytes: &[u8], start: usize, dialect: Dialect) -> usize {
+    const BOM: &[u8] = b"\xef\xbb\xbf";
+    let is_passed = dialect.strips_bom && start == 0 && bytes.starts_with(BOM);
+    if is_passed { BOM.len() } else { 0 }
 }
 
 /// Blanks and form feeds at the end go, but never the first byte.

@@ -25,6 +25,8 @@ pub struct Dialect {
     pub server: bool,
     /// The rules since OpenSSH 8.7: single quotes, backslashes, comments at the end of a line.
     pub modern: bool,
+    /// The Windows port passes over a byte order mark in front of a file; to all others it is a bad keyword.
+    pub strips_bom: bool,
 }
 
 impl Dialect {
@@ -34,6 +36,7 @@ impl Dialect {
         Self {
             server: false,
             modern: release >= Release::new(8, 7),
+            strips_bom: false,
         }
     }
 
