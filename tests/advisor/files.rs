@@ -260,6 +260,26 @@ fn changes_do_what_they_say() {
 }
 
 #[test]
+fn no_change_goes_through_a_link_in_the_place_of_its_file() {
+    let (outside, root, files) = tree();
+    let secret = outside.path().join("secret");
+    let before = fs::metadata(&secret).unwrap();
+    let lock = Path::new("/etc/ssh/lock");
+    symlink(&secret, root.join("etc/ssh/lock")).unwrap();
+    assert!(files.lock(lock).is_err());
+    assert!(files.write(lock, b"1234").is_err());
+    assert!(files.create(lock).is_err());
+    assert!(files.set_mode(lock, 0o666).is_err());
+    assert!(files.sync(lock).is_err());
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+    let after = fs::metadata(&secret).unwrap();
+    assert_eq!(
+        (after.mode(), after.mtime_nsec()),
+        (before.mode(), before.mtime_nsec())
+    );
+}
+
+#[test]
 fn a_link_that_dangles_is_not_written_through() {
     let (outside, root, files) = tree();
     symlink(outside.path().join("made"), root.join("etc/trap")).unwrap();

@@ -142,6 +142,16 @@ fn names_backwards(path: &Path) -> Vec<OsString> {
     names.map(|part| part.as_os_str().to_owned()).collect()
 }
 
+/// Opens the file itself. A link in its place was put there by somebody else, perhaps to have us write
+/// through it or out of the root: opening fails.
+fn without_following() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+    options
+}
+
 fn too_many_links() -> io::Error {
     #[cfg(unix)]
     return rustix::io::Errno::LOOP.into();
@@ -213,7 +223,7 @@ impl Changes for SystemFiles {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut options = OpenOptions::new();
+        let mut options = without_following();
         options.write(true).truncate(true);
         options
             .open(self.real(path, AtEnd::Stay)?)?
@@ -223,7 +233,10 @@ impl Changes for SystemFiles {
     #[cfg(unix)]
     fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        fs::set_permissions(self.real(path, AtEnd::Stay)?, permissions)
+        let file = without_following()
+            .read(true)
+            .open(self.real(path, AtEnd::Stay)?)?;
+        file.set_permissions(permissions)
     }
 
     #[cfg(not(unix))]
@@ -250,7 +263,7 @@ impl Changes for SystemFiles {
 
     fn sync(&self, path: &Path) -> io::Result<()> {
         // Windows flushes only through a handle that may write.
-        let mut options = OpenOptions::new();
+        let mut options = without_following();
         options.read(true).write(cfg!(windows));
         options.open(self.real(path, AtEnd::Stay)?)?.sync_all()
     }
@@ -294,7 +307,7 @@ impl Changes for SystemFiles {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Lock>> {
-        let mut options = OpenOptions::new();
+        let mut options = without_following();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
