@@ -9,6 +9,7 @@ mod ghash;
 mod installed;
 mod interop;
 mod measure;
+mod offer;
 mod openssh;
 mod packet;
 mod poly1305;

@@ -5,7 +5,10 @@
 #![forbid(unsafe_code)]
 
 pub mod elf;
+mod kexinit;
+mod offer;
 mod openssh;
 pub mod releases;
 
+pub use offer::{NoOffer, Offer, client_offer, server_offer};
 pub use openssh::{DiscoverRequest, Installed, InstalledProgram, discover};
