@@ -8,6 +8,7 @@ pub mod diagnosis;
 pub mod examination;
 pub mod files;
 pub mod layout;
+pub mod live;
 pub mod output;
 pub mod plan;
 pub mod policy;

@@ -140,6 +140,15 @@ fn is_known_oddity(theirs: &Verdict, ours: &Verdict, effective: &Effective) -> b
                 problem.severity != Severity::Error || problem.what.contains("leaves no algorithm")
             }) && (ciphers.is_empty() || macs.is_empty())
         }
+        // The same where this is the only thing that makes us call it an error.
+        (Side::Server, Verdict::Refused) => {
+            let mut errors = effective.problems.iter();
+            errors.all(|problem| {
+                problem.severity != Severity::Error || problem.what.contains("nobody can connect")
+            }) && *ciphers == effective.default.join(",")
+                && effective.ciphers.is_empty()
+                && (effective.macs.is_empty() || *macs == effective.macs.join(","))
+        }
         // `sshd -T` prints the default for an empty list, although the server then offers nothing.
         (
             Side::Server,

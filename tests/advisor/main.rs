@@ -21,6 +21,8 @@ mod includes;
 #[cfg(unix)]
 mod lines;
 #[cfg(unix)]
+mod live;
+#[cfg(unix)]
 mod lossless;
 #[cfg(unix)]
 mod oracle;
@@ -31,6 +33,8 @@ mod precedence;
 #[cfg(unix)]
 mod question;
 mod recommendation;
+#[cfg(unix)]
+mod releases;
 #[path = "../support/report.rs"]
 mod report;
 #[cfg(unix)]
@@ -41,5 +45,7 @@ mod schema;
 mod sources;
 #[cfg(unix)]
 mod validation;
+#[cfg(unix)]
+mod validity;
 #[cfg(unix)]
 mod values;

@@ -145,6 +145,10 @@ impl Oracle {
 
     /// What `sshd -T -f file` says.
     pub(crate) fn sshd(&self, file: &Path) -> Verdict {
+        verdict(&output(self.ask_sshd().arg("-f").arg(file)))
+    }
+
+    fn ask_sshd(&self) -> Command {
         let mut command = Command::new(&self.installed.sshd);
         if self.installed.uid == 0 {
             command.uid(NOBODY).gid(NOBODY);
@@ -152,7 +156,19 @@ impl Oracle {
         // The test mode of some releases refuses `Match LocalPort`, which the server does not, without this.
         command.args(["-T", "-C", "lport=22", "-h"]);
         command.arg(self.home().join("host_key"));
-        verdict(&output(command.arg("-f").arg(file)))
+        command
+    }
+
+    /// What `ssh` says where it refuses a file.
+    pub(crate) fn ssh_complaint(&self, file: &Path) -> String {
+        let mut command = Command::new(&self.installed.ssh);
+        command.env("HOME", self.home()).arg("-G").arg("-F");
+        complaint(&output(command.arg(file).arg("web1")))
+    }
+
+    /// What `sshd` says where it refuses a file.
+    pub(crate) fn sshd_complaint(&self, file: &Path) -> String {
+        complaint(&output(self.ask_sshd().arg("-f").arg(file)))
     }
 
     /// Whether `ssh` is Debian's, which accepts files writable by the user's own group.
@@ -164,6 +180,11 @@ impl Oracle {
     pub(crate) fn our_ssh(&self, file: &Path, destination: &str) -> Effective {
         let request = self.request(file, destination);
         resolve_client(&whole_system(), &request)
+    }
+
+    /// The same for a host that the tests' patterns do not name.
+    pub(crate) fn our_ssh_of_any(&self, file: &Path) -> Effective {
+        self.our_ssh(file, "web1")
     }
 
     /// The same by the rules of OpenSSH's own builds.
@@ -236,6 +257,11 @@ fn verdict(output: &Output) -> Verdict {
         ciphers: value("ciphers"),
         macs: value("macs"),
     }
+}
+
+fn complaint(output: &Output) -> String {
+    assert!(!output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn lines(bytes: &[u8]) -> Vec<String> {

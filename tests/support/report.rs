@@ -38,6 +38,7 @@ pub(crate) fn effective(side: Side, ciphers: &[&str]) -> Effective {
         considered: Vec::new(),
         problems: Vec::new(),
         files: Vec::new(),
+        unread: Vec::new(),
     }
 }
 

@@ -63,6 +63,9 @@ pub(crate) enum Command {
     Explain {
         /// The host as one would type it after `ssh`.
         host: Option<String>,
+        /// Ask the installed ssh and sshd as well what they offer. Opens no port and connects to nothing.
+        #[arg(long)]
+        live: bool,
     },
     /// Show what was found on this machine and what is odd about it, without measuring.
     Doctor,

@@ -19,6 +19,7 @@ use engine::report::Report;
 use super::args::{Action, Options};
 use super::emit::emit;
 use super::interrupt;
+use super::live;
 use super::measuring;
 use super::surroundings::Surroundings;
 
@@ -117,25 +118,30 @@ pub(super) fn measure(options: &Options) -> Result<ExitCode> {
 }
 
 /// Which line wins, and why.
-pub(super) fn explain(host: Option<&str>, options: &Options) -> Result<ExitCode> {
-    unmeasured(host, View::Explain, options)
+pub(super) fn explain(host: Option<&str>, live: bool, options: &Options) -> Result<ExitCode> {
+    let here = Surroundings::new(options)?;
+    let mut document = unmeasured(&here, host, options)?;
+    if live {
+        live::ask(&mut document, &here, host, options)?;
+    }
+    emit(&document, View::Explain, options)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What is here, and what is odd.
 pub(super) fn doctor(options: &Options) -> Result<ExitCode> {
-    unmeasured(None, View::Doctor, options)
+    let here = Surroundings::new(options)?;
+    emit(&unmeasured(&here, None, options)?, View::Doctor, options)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn unmeasured(host: Option<&str>, view: View, options: &Options) -> Result<ExitCode> {
-    let here = Surroundings::new(options)?;
+fn unmeasured(here: &Surroundings, host: Option<&str>, options: &Options) -> Result<Document> {
     let report = measuring::description(options)?;
     let policy = policy(options)?;
-    let document = Document {
+    Ok(Document {
         recommendation: None,
-        ..examination(&here, &policy, &report, options, &[], host).document()
-    };
-    emit(&document, view, options)?;
-    Ok(ExitCode::SUCCESS)
+        ..examination(here, &policy, &report, options, &[], host).document()
+    })
 }
 
 fn policy(options: &Options) -> Result<Policy> {

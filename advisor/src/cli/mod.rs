@@ -6,6 +6,7 @@ mod emit;
 mod interrupt;
 mod job;
 mod launch;
+mod live;
 mod measuring;
 mod surroundings;
 
@@ -49,7 +50,7 @@ fn dispatch(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         None => job::whole(arguments.action, options),
         Some(Command::Measure) => job::measure(options),
-        Some(Command::Explain { host }) => job::explain(host.as_deref(), options),
+        Some(Command::Explain { host, live }) => job::explain(host.as_deref(), *live, options),
         Some(Command::Doctor) => job::doctor(options),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();

@@ -6,13 +6,14 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::installed::Offer;
 use engine::report::{Report, SCHEMA};
 use serde::Serialize;
 
 use crate::diagnosis::Finding;
 use crate::policy::Profile;
 use crate::recommendation::{Advice, Evidence, Recommendation};
-use crate::resolver::{Considered, Effective, Location, Outcome, Side, Source};
+use crate::resolver::{Considered, Effective, Location, Outcome, Problem, Severity, Side, Source};
 
 /// Everything one run has to say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -62,6 +63,10 @@ pub struct SideConfiguration {
     pub alternatives: Vec<Vec<String>>,
     /// Every `Ciphers` line looked at, in order.
     pub considered: Vec<ConsideredLine>,
+    /// What is wrong with the files, in the order it was met.
+    pub problems: Vec<ProblemRecord>,
+    /// What the program itself offered when asked; `None` where it was not asked.
+    pub offered: Option<Offered>,
     /// Every file read.
     pub files: Vec<PathBuf>,
 }
@@ -100,12 +105,44 @@ pub struct ConsideredLine {
     pub file: PathBuf,
     /// The line, from 1.
     pub line: usize,
+    /// The column of the value in bytes, from 1; 0 for the line as a whole.
+    pub column: usize,
     /// Its value as written.
     pub value: String,
     /// Whether it sets the list.
     pub wins: bool,
     /// What became of it, in words.
     pub outcome: String,
+}
+
+/// Something wrong with a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProblemRecord {
+    /// How bad it is; the program refuses the files for an error.
+    pub severity: Severity,
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1; 0 for the file as a whole.
+    pub line: usize,
+    /// The column in bytes, from 1; 0 for the line as a whole.
+    pub column: usize,
+    /// What is wrong, in the program's own words where it complains.
+    pub what: String,
+    /// What to do about it.
+    pub cure: String,
+}
+
+/// What a program itself offered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Offered {
+    /// Its version line.
+    pub version: String,
+    /// Its ciphers, in order.
+    pub ciphers: Vec<String>,
+    /// Its MACs, in order.
+    pub macs: Vec<String>,
+    /// Whether it takes part in strict key exchange, the cure for CVE-2023-48795.
+    pub strict_key_exchange: bool,
 }
 
 /// What is recommended, and what it rests on.
@@ -219,6 +256,14 @@ pub(super) fn place(file: &Path, line: usize) -> String {
 }
 
 impl Configuration {
+    /// The same, to add to it.
+    pub const fn side_mut(&mut self, side: Side) -> Option<&mut SideConfiguration> {
+        match side {
+            Side::Client => self.client.as_mut(),
+            Side::Server => self.server.as_mut(),
+        }
+    }
+
     /// The configuration of one side.
     #[must_use]
     pub const fn side(&self, side: Side) -> Option<&SideConfiguration> {
@@ -239,6 +284,8 @@ impl From<&Effective> for SideConfiguration {
             macs: effective.macs.clone(),
             alternatives: effective.alternatives.clone(),
             considered: effective.considered.iter().map(Into::into).collect(),
+            problems: effective.problems.iter().map(Into::into).collect(),
+            offered: None,
             files: effective.files.clone(),
         }
     }
@@ -278,9 +325,34 @@ impl From<&Considered> for ConsideredLine {
         Self {
             file: line.location.file.clone(),
             line: line.location.line,
+            column: line.location.column,
             value: line.value.clone(),
             wins: line.outcome == Outcome::Won,
             outcome,
+        }
+    }
+}
+
+impl From<&Problem> for ProblemRecord {
+    fn from(problem: &Problem) -> Self {
+        Self {
+            severity: problem.severity,
+            file: problem.location.file.clone(),
+            line: problem.location.line,
+            column: problem.location.column,
+            what: problem.what.clone(),
+            cure: problem.cure.clone(),
+        }
+    }
+}
+
+impl From<Offer> for Offered {
+    fn from(offer: Offer) -> Self {
+        Self {
+            version: offer.version,
+            ciphers: offer.ciphers,
+            macs: offer.macs,
+            strict_key_exchange: offer.strict_key_exchange,
         }
     }
 }

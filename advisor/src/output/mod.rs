@@ -15,8 +15,8 @@ pub mod words;
 
 pub use csv::csv;
 pub use document::{
-    AdviceRecord, Change, Configuration, ConsideredLine, Document, PlaceSpeed,
-    RecommendationRecord, SideConfiguration, SourceRecord,
+    AdviceRecord, Change, Configuration, ConsideredLine, Document, Offered, PlaceSpeed,
+    ProblemRecord, RecommendationRecord, SideConfiguration, SourceRecord,
 };
 pub use json::json;
 pub use markdown::markdown;

@@ -31,6 +31,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
         }
         View::Explain => {
             configuration(&mut page, document);
+            capabilities(&mut page, document);
             considered(&mut page, document);
             findings(&mut page, document);
         }
@@ -207,6 +208,41 @@ fn effective(page: &mut Page, side: Side, configuration: &SideConfiguration) {
         &list
     };
     named(page, "", list);
+}
+
+/// Three things often taken for one another: what a binary could do, what its files enable, what it offers.
+fn capabilities(page: &mut Page, document: &Document) {
+    let programs = &document.report.openssh;
+    for (side, program) in [
+        (Side::Client, &programs.client),
+        (Side::Server, &programs.server),
+    ] {
+        let Some(configuration) = document.configuration.side(side) else {
+            continue;
+        };
+        page.heading(&format!(
+            "{}: supported, enabled, offered",
+            words::side(side)
+        ));
+        let supported = program.as_ref().map(|it| it.ciphers.join(" "));
+        let supported = supported.filter(|list| !list.is_empty());
+        let unknown = "not known: the program cannot be asked";
+        named(page, "supported", supported.as_deref().unwrap_or(unknown));
+        named(page, "enabled", &configuration.effective.join(" "));
+        for alternative in &configuration.alternatives {
+            named(page, "or else", &alternative.join(" "));
+        }
+        let Some(offered) = &configuration.offered else {
+            named(page, "offered", "not asked; --live asks the program itself");
+            continue;
+        };
+        named(page, "offered", &offered.ciphers.join(" "));
+        let strict = match offered.strict_key_exchange {
+            true => "yes, the cure for CVE-2023-48795",
+            false => "no: chacha20-poly1305 and CBC with -etm are open to CVE-2023-48795",
+        };
+        named(page, "strict kex", strict);
+    }
 }
 
 fn considered(page: &mut Page, document: &Document) {

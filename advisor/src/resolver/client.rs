@@ -230,6 +230,8 @@ impl<'q> Client<'q> {
     pub(super) fn lines(&mut self, tree: &Tree, place: &Place<'_>) {
         let mut standing = place.outer.clone();
         for line in tree.lines() {
+            let release = self.request.release;
+            self.reading.check_length(release, place.path, line);
             match &line.content {
                 Content::Blank | Content::Comment => {}
                 Content::Skipped => self.reading.report(
@@ -257,12 +259,13 @@ impl<'q> Client<'q> {
     }
 
     fn statement(&mut self, here: &Here<'_>, standing: &mut Standing) {
-        let keyword = show(&here.keyword);
         if here.statement.fault == Some(Fault::NoArgument) {
+            let keyword = show(&here.keyword);
             self.reading.refuse(
                 here.location(),
                 &format!("no argument after keyword \"{keyword}\""),
-                "give it a value, or remove the line",
+                keywords::cure_of_encoding(&here.keyword)
+                    .unwrap_or("give it a value, or remove the line"),
             );
             return;
         }
@@ -311,7 +314,7 @@ impl<'q> Client<'q> {
         });
         let severity = match (ignored, known) {
             (Activity::Yes, _) => return,
-            (Activity::No, Known::No) => Severity::Error,
+            (Activity::No, Known::No | Known::Since(_)) => Severity::Error,
             _ => Severity::Warning,
         };
         let name = show(keyword);
@@ -319,11 +322,15 @@ impl<'q> Client<'q> {
             severity,
             here.location(),
             &format!("Bad configuration option: {name}"),
-            match severity {
-                Severity::Error => format!(
+            match (severity, known) {
+                _ if let Some(cure) = keywords::cure_of_encoding(keyword) => cure.to_owned(),
+                (Severity::Error, Known::Since(since)) => format!(
+                    "remove the line, or put IgnoreUnknown {name} above it: {since} brought {name}, and this is {release}"
+                ),
+                (Severity::Error, _) => format!(
                     "correct or remove the line: {release} does not know {name} (or put IgnoreUnknown {name} above it)"
                 ),
-                _ => format!("check that your ssh knows {name}: it is not among the keywords of OpenSSH 9.2"),
+                _ => format!("check with ssh -G that your ssh knows {name}"),
             },
         );
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::installed::releases::Release;
 
 use super::client::{Client, Here, Place};
+use super::patterns::Name;
 use super::reading::{self, DEEPEST, Read, bytes_path};
 use super::setting::Standing;
 use super::{Location, Severity, show};
@@ -35,46 +36,104 @@ impl Client<'_> {
 
     /// The absolute pattern an argument of `Include` stands for.
     fn include_path(&mut self, user: bool, written: &[u8], location: &Location) -> Option<PathBuf> {
-        if written[0] == b'~' && !user {
+        let expanded = match self.request.release >= Release::new(9, 9) {
+            true => self.expanded(written, location)?,
+            false => written.to_vec(),
+        };
+        let path = expanded.as_slice();
+        if path.first() == Some(&b'~') && !user {
             self.reading.refuse(
                 location.clone(),
-                &format!("bad include path {}.", show(written)),
+                &format!("bad include path {}.", show(path)),
                 "write the absolute path: the system's file must not use ~",
-            );
-            return None;
-        }
-        let newer = self.request.release >= Release::new(9, 9);
-        if newer && (written.contains(&b'%') || written.windows(2).any(|pair| pair == b"${")) {
-            self.reading.report(
-                Severity::Warning,
-                location.clone(),
-                &format!(
-                    "what {} stands for is known only when ssh runs",
-                    show(written)
-                ),
-                "write the path out if it holds a Ciphers line",
             );
             return None;
         }
         let home = &self.request.home;
         let layout = &self.request.layout;
-        let written = &*layout.local(written);
-        Some(match written {
-            [b'/', ..] => bytes_path(written),
+        let path = &*layout.local(path);
+        Some(match path {
+            [b'/', ..] => bytes_path(path),
             [b'~'] => home.clone(),
             [b'~', b'/', below @ ..] => home.join(bytes_path(trim_slashes(below))),
-            [b'~', ..] => {
-                self.reading.report(
-                    Severity::Warning,
-                    location.clone(),
-                    &format!("the home in {} is not looked up", show(written)),
-                    "write the path out if it holds a Ciphers line",
-                );
-                return None;
+            [b'~', of @ ..] => {
+                let of = of.to_vec();
+                return self.in_home_of(&of, location);
             }
-            _ if user => home.join(".ssh").join(bytes_path(written)),
-            _ => layout.directory.join(bytes_path(written)),
+            _ if user => home.join(".ssh").join(bytes_path(path)),
+            _ => layout.directory.join(bytes_path(path)),
         })
+    }
+
+    /// `name/rest`, with the home of that user for its name.
+    fn in_home_of(&mut self, written: &[u8], location: &Location) -> Option<PathBuf> {
+        let slash = written.iter().position(|&byte| byte == b'/');
+        let (name, below) = written.split_at(slash.unwrap_or(written.len()));
+        if let Some(home) = reading::home_of(self.reading.files, name) {
+            return Some(home.join(bytes_path(trim_slashes(below))));
+        }
+        self.reading.leave_unread(
+            location.clone(),
+            &format!(
+                "/etc/passwd knows no {}, so their home is not known",
+                show(name)
+            ),
+        );
+        None
+    }
+
+    /// Tokens and variables replaced, as since 9.9. `None`, and a problem, where only a running `ssh` knows.
+    fn expanded(&mut self, written: &[u8], location: &Location) -> Option<Vec<u8>> {
+        let mut path = Vec::new();
+        let mut rest = written;
+        loop {
+            rest = match rest {
+                [] => return Some(path),
+                [b'%', key, after @ ..] if let Some(value) = self.token(*key) => {
+                    path.extend_from_slice(&value);
+                    after
+                }
+                [b'$', b'{', after @ ..] if let Some(after) = after.strip_prefix(b"HOME}") => {
+                    path.extend_from_slice(self.request.home.as_os_str().as_encoded_bytes());
+                    after
+                }
+                [b'%', ..] | [b'$', b'{', ..] => {
+                    self.reading.leave_unread(
+                        location.clone(),
+                        &format!(
+                            "what {} stands for is known only when ssh runs",
+                            show(written)
+                        ),
+                    );
+                    return None;
+                }
+                [byte, after @ ..] => {
+                    path.push(*byte);
+                    after
+                }
+            };
+        }
+    }
+
+    /// What `%` and a key stand for, where that is known before a connection.
+    fn token(&self, key: u8) -> Option<Vec<u8>> {
+        let known = |name: &Name| match name {
+            Name::Known(name) => Some(name.clone()),
+            _ => None,
+        };
+        let only = |names: Vec<Name>| match names.as_slice() {
+            [only] => known(only),
+            _ => None,
+        };
+        match key {
+            b'%' => Some(b"%".to_vec()),
+            b'd' => Some(self.request.home.as_os_str().as_encoded_bytes().to_vec()),
+            b'h' => only(self.hosts()),
+            b'i' => Some(self.request.uid.to_string().into_bytes()),
+            b'n' => known(&self.original),
+            b'u' => Some(self.request.user.clone().into_bytes()),
+            _ => None,
+        }
     }
 
     fn include_files(

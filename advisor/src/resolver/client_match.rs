@@ -4,6 +4,7 @@
 use engine::installed::releases::Release;
 
 use super::client::Client;
+use super::keywords::COMPLETE;
 use super::patterns::{Activity, list_matches};
 use super::{Location, Severity, show};
 use crate::syntax::Words;
@@ -142,7 +143,7 @@ impl Client<'_> {
                 .compare(|tag| list_matches(tag.unwrap_or_default(), &value).into()),
             b"localnetwork" if since(9, 4) => Activity::Maybe,
             b"version" | b"sessiontype" | b"command" if since(10, 0) => Activity::Maybe,
-            _ if since(9, 3) => self.perhaps(name, at),
+            _ if self.request.release > COMPLETE => self.perhaps(name, at),
             _ => return Err(BadMatch::unsupported(name, self.request.release)),
         })
     }

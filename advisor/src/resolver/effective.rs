@@ -80,7 +80,7 @@ pub enum Severity {
     Info,
     /// Something does not do what its author thinks, or could not be read.
     Warning,
-    /// The installed program would refuse this configuration.
+    /// The installed program would refuse this configuration, or nobody could use it.
     Error,
 }
 
@@ -152,10 +152,12 @@ pub struct Effective {
     pub problems: Vec<Problem>,
     /// Every file read, in order of first reading.
     pub files: Vec<PathBuf>,
+    /// Each Include of which only the running program knows what it reads.
+    pub unread: Vec<Location>,
 }
 
 impl Effective {
-    /// Whether the installed program would refuse to start with these files.
+    /// Whether the installed program would refuse these files, or be of use to nobody with them.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         self.problems

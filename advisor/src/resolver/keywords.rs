@@ -1,13 +1,14 @@
 //! Which keywords each program knows. Values of keywords that are none of this room's business are not judged.
 //!
 //! Derived from the keyword tables of `readconf.c` and `servconf.c` at 9.2, Debian's own keywords included,
-//! and from the release notes of later releases.
+//! and from the release notes of later releases. A name that no table has is an error only where the tables
+//! are complete; after that it may be news.
 #![forbid(unsafe_code)]
 
 use engine::installed::releases::Release;
 
 /// The last release whose keywords are known completely.
-const COMPLETE: Release = Release::new(9, 2);
+pub(super) const COMPLETE: Release = Release::new(9, 7);
 
 /// How a program takes a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,60 +19,107 @@ pub(super) enum Known {
     Global,
     /// Not at all.
     No,
-    /// Perhaps: the release is later than the tables.
+    /// Not yet: this release brings it.
+    Since(Release),
+    /// Perhaps: the release is later than the tables, or a distribution's patch may have brought it.
     Perhaps,
 }
 
 /// How `ssh` takes a keyword, given in lower case.
 pub(super) fn client(release: Release, keyword: &[u8]) -> Known {
     let name = str::from_utf8(keyword).unwrap_or_default();
-    if CLIENT.binary_search(&name).is_ok() || is_newer(CLIENT_SINCE, release, name) {
+    if CLIENT.binary_search(&name).is_ok() {
         return Known::Everywhere;
     }
-    unknown(release)
+    by_table(CLIENT_SINCE, release, name, Known::Everywhere)
+        .unwrap_or_else(|| unknown(release, name))
 }
 
 /// How `sshd` takes a keyword, given in lower case.
 pub(super) fn server(release: Release, keyword: &[u8]) -> Known {
     let name = str::from_utf8(keyword).unwrap_or_default();
-    if SERVER_GLOBAL.binary_search(&name).is_ok() || is_newer(SERVER_GLOBAL_SINCE, release, name) {
-        return Known::Global;
-    }
-    if SERVER_EVERYWHERE.binary_search(&name).is_ok() || is_newer(SERVER_SINCE, release, name) {
+    if name == "subsystem" && release >= Release::new(9, 5) {
         return Known::Everywhere;
     }
-    unknown(release)
+    if SERVER_GLOBAL.binary_search(&name).is_ok() {
+        return Known::Global;
+    }
+    if SERVER_EVERYWHERE.binary_search(&name).is_ok() {
+        return Known::Everywhere;
+    }
+    by_table(SERVER_GLOBAL_SINCE, release, name, Known::Global)
+        .or_else(|| by_table(SERVER_SINCE, release, name, Known::Everywhere))
+        .unwrap_or_else(|| unknown(release, name))
 }
 
-fn unknown(release: Release) -> Known {
-    if release <= COMPLETE {
+/// The answer for a keyword that a table has.
+fn by_table(table: Since, release: Release, name: &str, known: Known) -> Option<Known> {
+    let (_, since) = table.iter().find(|(listed, _)| *listed == name)?;
+    Some(if release >= *since {
+        known
+    } else {
+        Known::Since(*since)
+    })
+}
+
+/// What to do where it is the file's encoding that makes a keyword unknown.
+pub(super) fn cure_of_encoding(keyword: &[u8]) -> Option<&'static str> {
+    match keyword {
+        [0xef, 0xbb, 0xbf, ..] => Some("save the file without a byte order mark"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            Some("save the file as UTF-8, without a byte order mark")
+        }
+        _ => None,
+    }
+}
+
+fn unknown(release: Release, name: &str) -> Known {
+    if release <= COMPLETE && !PATCHED.contains(&name) {
         Known::No
     } else {
         Known::Perhaps
     }
 }
 
-fn is_newer(table: &[(&str, Release)], release: Release, name: &str) -> bool {
-    table
-        .iter()
-        .any(|(known, since)| *known == name && release >= *since)
-}
+/// Keywords and the first release that has them.
+type Since = &'static [(&'static str, Release)];
 
-const CLIENT_SINCE: &[(&str, Release)] = &[
+const CLIENT_SINCE: Since = &[
     ("tag", Release::new(9, 4)),
-    ("channeltimeout", Release::new(9, 5)),
     ("obscurekeystroketiming", Release::new(9, 5)),
+    ("channeltimeout", Release::new(9, 6)),
     ("versionaddendum", Release::new(10, 0)),
+    ("refuseconnection", Release::new(10, 1)),
+    ("warnweakcrypto", Release::new(10, 1)),
 ];
 
-const SERVER_GLOBAL_SINCE: &[(&str, Release)] = &[
+const SERVER_GLOBAL_SINCE: Since = &[
     ("persourcepenalties", Release::new(9, 8)),
     ("persourcepenaltyexemptlist", Release::new(9, 8)),
     ("sshdsessionpath", Release::new(9, 8)),
     ("sshdauthpath", Release::new(10, 0)),
 ];
 
-const SERVER_SINCE: &[(&str, Release)] = &[("refuseconnection", Release::new(9, 9))];
+const SERVER_SINCE: Since = &[
+    ("pamservicename", Release::new(9, 8)),
+    ("refuseconnection", Release::new(9, 9)),
+];
+
+/// Keywords that Fedora's and HPN-SSH's patches bring to any release.
+const PATCHED: &[&str] = &[
+    "gssapienablek5users",
+    "hpnbuffersize",
+    "hpndisabled",
+    "kerberosuniqueccache",
+    "kerberosusekuserok",
+    "noneenabled",
+    "nonemacenabled",
+    "noneswitch",
+    "rsaminsize",
+    "tcprcvbuf",
+    "tcprcvbufpoll",
+    "x11maxdisplays",
+];
 
 /// Sorted.
 const CLIENT: &[&str] = &[
@@ -355,10 +403,42 @@ mod tests {
 
     #[test]
     fn later_keywords_belong_to_later_releases() {
-        assert_eq!(client(Release::new(9, 2), b"tag"), Known::No);
-        assert_eq!(client(Release::new(9, 4), b"tag"), Known::Everywhere);
-        assert_eq!(client(Release::new(10, 2), b"nonsense"), Known::Perhaps);
+        let at = |major, minor| Release::new(major, minor);
+        for (keyword, since) in CLIENT_SINCE {
+            let keyword = keyword.as_bytes();
+            assert_eq!(client(*since, keyword), Known::Everywhere);
+            assert_eq!(client(at(9, 2), keyword), Known::Since(*since));
+        }
+        for (keyword, since) in SERVER_GLOBAL_SINCE {
+            let keyword = keyword.as_bytes();
+            assert_eq!(server(*since, keyword), Known::Global);
+            assert_eq!(server(at(9, 2), keyword), Known::Since(*since));
+        }
+        for (keyword, since) in SERVER_SINCE {
+            let keyword = keyword.as_bytes();
+            assert_eq!(server(*since, keyword), Known::Everywhere);
+            assert_eq!(server(at(9, 2), keyword), Known::Since(*since));
+        }
+    }
+
+    #[test]
+    fn what_no_table_has_is_judged_where_the_tables_are_complete() {
+        let after = Release::new(10, 2);
+        assert_eq!(client(COMPLETE, b"nonsense"), Known::No);
+        assert_eq!(server(COMPLETE, b"nonsense"), Known::No);
+        assert_eq!(client(after, b"nonsense"), Known::Perhaps);
+        assert_eq!(server(after, b"nonsense"), Known::Perhaps);
+        assert_eq!(
+            server(Release::new(8, 7), b"x11maxdisplays"),
+            Known::Perhaps
+        );
+    }
+
+    #[test]
+    fn some_keywords_stand_outside_match_only() {
         assert_eq!(server(Release::new(9, 2), b"ciphers"), Known::Global);
         assert_eq!(server(Release::new(9, 2), b"include"), Known::Everywhere);
+        assert_eq!(server(Release::new(9, 4), b"subsystem"), Known::Global);
+        assert_eq!(server(Release::new(9, 5), b"subsystem"), Known::Everywhere);
     }
 }

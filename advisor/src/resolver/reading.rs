@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use engine::installed::releases::Release;
+
 use super::{Location, Problem, Severity};
 use crate::files::{Files, Kind, Status};
 use crate::syntax::{self, Dialect, Line, Token, Tree};
@@ -24,8 +26,16 @@ pub(super) struct Reading<'f> {
     order: Vec<PathBuf>,
     problems: Vec<Problem>,
     reported: HashSet<(Location, String)>,
+    unread: Vec<Location>,
     inclusions: usize,
     exhausted: bool,
+}
+
+/// What was met in all files.
+pub(super) struct Finished {
+    pub(super) problems: Vec<Problem>,
+    pub(super) files: Vec<PathBuf>,
+    pub(super) unread: Vec<Location>,
 }
 
 /// What reading a file gave.
@@ -47,14 +57,32 @@ impl<'f> Reading<'f> {
             order: Vec::new(),
             problems: Vec::new(),
             reported: HashSet::new(),
+            unread: Vec::new(),
             inclusions: 0,
             exhausted: false,
         }
     }
 
-    /// The problems met and the files read, both in order.
-    pub(super) fn finish(self) -> (Vec<Problem>, Vec<PathBuf>) {
-        (self.problems, self.order)
+    /// What was met, in order.
+    pub(super) fn finish(self) -> Finished {
+        Finished {
+            problems: self.problems,
+            files: self.order,
+            unread: self.unread,
+        }
+    }
+
+    /// Notes an Include whose files cannot be known here.
+    pub(super) fn leave_unread(&mut self, location: Location, what: &str) {
+        if !self.unread.contains(&location) {
+            self.unread.push(location.clone());
+        }
+        self.report(
+            Severity::Warning,
+            location,
+            what,
+            "write the path out if it holds a Ciphers line",
+        );
     }
 
     /// A file's lines, read at the first call.
@@ -132,6 +160,23 @@ impl<'f> Reading<'f> {
         self.report(Severity::Error, location, what, cure);
     }
 
+    /// Up to 7.7 both programs read lines into a buffer, and give up where one does not fit.
+    pub(super) fn check_length(&mut self, release: Release, path: &Path, line: &Line) {
+        const LONGEST: usize = 4094;
+        if release < Release::new(7, 8) && line.span.len() > LONGEST {
+            let location = Location {
+                file: path.to_owned(),
+                line: line.number,
+                column: 0,
+            };
+            self.refuse(
+                location,
+                "line too long",
+                format!("{release} reads lines of up to {LONGEST} bytes: shorten it"),
+            );
+        }
+    }
+
     /// Whether `ssh` trusts a file's owner and mode (`secure_permissions` in `misc.c`).
     pub(super) fn is_trusted(&self, status: &Status, uid: u32, private_groups: bool) -> bool {
         let owned = status.uid == 0 || status.uid == uid;
@@ -140,6 +185,15 @@ impl<'f> Reading<'f> {
         let private = || private_groups && is_private_group(self.files, status, uid);
         owned && !by_others && (!by_group || private())
     }
+}
+
+/// The home of a user of the tree.
+pub(super) fn home_of(files: &dyn Files, user: &[u8]) -> Option<PathBuf> {
+    let passwd = files.read(Path::new("/etc/passwd")).unwrap_or_default();
+    passwd.split(|&byte| byte == b'\n').find_map(|line| {
+        let mut fields = line.split(|&byte| byte == b':');
+        (fields.next()? == user).then(|| fields.nth(4).map(bytes_path))?
+    })
 }
 
 /// Debian's exception: a group whose only member is the owner of the file, who asks.

@@ -159,6 +159,8 @@ impl<'q> Server<'q> {
 
     fn lines(&mut self, tree: &Tree, place: &Place<'_>, standing: &mut Standing) {
         for line in tree.lines() {
+            let release = self.request.release;
+            self.reading.check_length(release, place.path, line);
             match &line.content {
                 Content::Blank | Content::Comment => {}
                 Content::Skipped => self.reading.report(
@@ -190,7 +192,8 @@ impl<'q> Server<'q> {
             self.reading.refuse(
                 here.location(),
                 &format!("no argument after keyword \"{}\"", here.written()),
-                "give it a value, or remove the line",
+                keywords::cure_of_encoding(&here.keyword)
+                    .unwrap_or("give it a value, or remove the line"),
             );
             return;
         }
@@ -218,12 +221,13 @@ impl<'q> Server<'q> {
     /// Notes a keyword that `sshd` does not take here.
     fn check_keyword(&mut self, here: &Here<'_>, standing: &Standing) -> Result<(), String> {
         let known = keywords::server(self.request.release, &here.keyword);
-        let name = here.written();
         let outside = standing.active == Activity::Yes;
+        if known == Known::Everywhere || known == Known::Global && outside {
+            return Ok(());
+        }
+        let name = here.written();
         let (severity, what, cure) = match known {
-            Known::Everywhere => return Ok(()),
-            Known::Global if outside => return Ok(()),
-            Known::Global => (
+            Known::Everywhere | Known::Global => (
                 Severity::Error,
                 format!("Directive '{name}' is not allowed within a Match block"),
                 "move the line above the first Match line".to_owned(),
@@ -236,14 +240,22 @@ impl<'q> Server<'q> {
                     self.request.release
                 ),
             ),
+            Known::Since(since) => (
+                Severity::Error,
+                format!("Bad configuration option: {name}"),
+                format!(
+                    "remove the line: {since} brought {name}, and this is {}",
+                    self.request.release
+                ),
+            ),
             Known::Perhaps => (
                 Severity::Warning,
                 format!("Bad configuration option: {name}"),
-                format!(
-                    "check that your sshd knows {name}: it is not among the keywords of OpenSSH 9.2"
-                ),
+                format!("check with sshd -t that your sshd knows {name}"),
             ),
         };
+        let encoding = keywords::cure_of_encoding(&here.keyword);
+        let cure = encoding.map_or(cure, ToOwned::to_owned);
         self.reading.report(severity, here.location(), &what, cure);
         if severity == Severity::Error {
             Err(what)

@@ -8,6 +8,7 @@ use std::path::Path;
 use engine::installed::releases::Release;
 
 use super::client_match::BadMatch;
+use super::keywords::COMPLETE;
 use super::server::Server;
 use super::{Location, Severity, show};
 use crate::files::Files;
@@ -30,6 +31,9 @@ impl Server<'_> {
             }
             criteria += 1;
             let name = word.to_ascii_lowercase();
+            if name == b"invalid-user" && self.request.release >= Release::new(9, 9) {
+                continue; // The one beside all that takes no value.
+            }
             let value = words.next().unwrap_or_default();
             if name == b"all" {
                 if criteria > 1 || !(value.is_empty() || comment(&value)) {
@@ -67,7 +71,7 @@ impl Server<'_> {
                 format!("Invalid LocalPort '{}' on Match line", show(value)),
                 "give one port number",
             )),
-            _ if self.request.release > Release::new(9, 2) => {
+            _ if self.request.release > COMPLETE => {
                 self.reading.report(
                     Severity::Warning,
                     at.clone(),

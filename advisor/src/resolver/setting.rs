@@ -4,7 +4,7 @@
 use super::algorithms::{Family, Kind, NoList};
 use super::patterns::Activity;
 use super::reading::Reading;
-use super::{Considered, Effective, Location, Outcome, Side, Source, show};
+use super::{Considered, Effective, Location, Outcome, Severity, Side, Source, show};
 
 /// Values that hang on something unknown. Nobody writes or reads more of them, and every comparison looks at
 /// all.
@@ -165,7 +165,7 @@ impl Lists {
     pub(super) fn conclude(self, side: Side, mut reading: Reading<'_>) -> Effective {
         let ciphers = self.list(&self.ciphers, &self.cipher_family, &mut reading);
         let macs = self.list(&self.macs, &self.mac_family, &mut reading);
-        warn_of_empty(&self.ciphers, &ciphers, &mut reading);
+        warn_of_empty(side, &self.ciphers, &ciphers, &mut reading);
         let mut alternatives: Vec<Vec<String>> = Vec::new();
         for possible in &self.ciphers.possible {
             if let Ok(list) = self.cipher_family.expand(&possible.value)
@@ -181,7 +181,7 @@ impl Lists {
             Some(written) => Source::Line(written.location.clone()),
             None => Source::Default(self.cipher_family.release.to_string()),
         };
-        let (problems, files) = reading.finish();
+        let finished = reading.finish();
         Effective {
             side,
             ciphers,
@@ -191,8 +191,9 @@ impl Lists {
             macs,
             alternatives,
             considered: self.considered,
-            problems,
-            files,
+            problems: finished.problems,
+            files: finished.files,
+            unread: finished.unread,
         }
     }
 
@@ -212,12 +213,17 @@ impl Lists {
     }
 }
 
-fn warn_of_empty(setting: &Setting, list: &[String], reading: &mut Reading<'_>) {
+/// Both programs start with an empty list. `sshd -T` even prints the default then, but offers nothing.
+fn warn_of_empty(side: Side, setting: &Setting, list: &[String], reading: &mut Reading<'_>) {
     if let Some(written) = &setting.winner
         && list.is_empty()
     {
+        let severity = match side {
+            Side::Client => Severity::Warning,
+            Side::Server => Severity::Error,
+        };
         reading.report(
-            super::Severity::Warning,
+            severity,
             written.location.clone(),
             &format!(
                 "'{}' removes every cipher: nobody can connect",

@@ -1,0 +1,120 @@
+//! What the installed programs really offer with the files of this host, beside what the files say.
+//!
+//! Only for the running system: a program cannot be asked about another tree. A client whose files may run a
+//! command is not asked at all.
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+
+use engine::host::{CommandRequest, Commands};
+use engine::installed::releases::Release;
+use engine::installed::{NoOffer, Offer, client_offer, server_offer};
+
+use crate::files::Files;
+use crate::resolver::Effective;
+use crate::syntax::{self, Dialect};
+
+/// A host that no file names: what it is offered is what holds for every host.
+const ANY_HOST: &str = "cipher-advisor.invalid";
+
+/// Why a program was not asked, or gave no answer. Prints as the reason and the cure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotOffered {
+    /// Asking would run a command of the user's.
+    #[error(
+        "ssh was not asked what it offers: it would run the Match exec at {0}; read the list above, or ask with -F and a file without it"
+    )]
+    WouldRun(String),
+    /// A file that only a running `ssh` finds may hold such a command.
+    #[error(
+        "ssh was not asked what it offers: which file {0} includes is not known here, and it may run commands; write its path out"
+    )]
+    Unread(String),
+    /// There is nothing to ask with.
+    #[error("{0}; install openssh-client, which brings ssh-keygen")]
+    NoKey(String),
+    /// The program did not get as far as an offer.
+    #[error("{0}")]
+    NoOffer(#[from] NoOffer),
+}
+
+/// What `ssh` offers a host with its usual files, which `effective` was read from.
+///
+/// # Errors
+/// Why it was not asked, or what it said.
+pub fn client(
+    files: &dyn Files,
+    commands: &dyn Commands,
+    ssh: &Path,
+    release: Release,
+    effective: &Effective,
+    host: Option<&str>,
+) -> Result<Offer, NotOffered> {
+    for file in &effective.files {
+        let bytes = files.read(file).unwrap_or_default();
+        if let Some(line) = exec_line(bytes, release) {
+            return Err(NotOffered::WouldRun(format!("{}:{line}", file.display())));
+        }
+    }
+    if let Some(include) = effective.unread.first() {
+        return Err(NotOffered::Unread(include.to_string()));
+    }
+    Ok(client_offer(commands, ssh, host.unwrap_or(ANY_HOST), &[])?)
+}
+
+/// The first line of a client's file that runs a command. What only looks like one counts too: this decides
+/// whether to be careful.
+fn exec_line(bytes: Vec<u8>, release: Release) -> Option<usize> {
+    let tree = syntax::parse(bytes, Dialect::client(release));
+    let mut lines = tree.lines().iter();
+    let runs = |line: &&syntax::Line| {
+        line.statement().is_some_and(|statement| {
+            let rest = tree.rest(line, statement).to_ascii_lowercase();
+            statement.keyword.value.eq_ignore_ascii_case(b"match")
+                && rest.windows(4).any(|window| window == b"exec")
+        })
+    };
+    lines.find(runs).map(|line| line.number)
+}
+
+/// What `sshd` offers with its file. `key` is where a host key for the question may be made, in a directory of
+/// its own: the real ones need not be readable. `open` lets everybody read it, who may have to.
+///
+/// # Errors
+/// Why it was not asked, or what it said.
+pub fn server(
+    commands: &dyn Commands,
+    sshd: &Path,
+    file: &Path,
+    key: &Path,
+    open: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> Result<Offer, NotOffered> {
+    let flags = ["-q", "-t", "ed25519", "-N", "", "-f"];
+    let request = CommandRequest::new("ssh-keygen").args(flags).arg(key);
+    match commands.run(&request) {
+        Ok(output) if output.succeeded() => {}
+        Ok(output) => return Err(NotOffered::NoKey(output.stderr_text())),
+        Err(error) => return Err(NotOffered::NoKey(error.to_string())),
+    }
+    open(key).map_err(|error| NotOffered::NoKey(error.to_string()))?;
+    Ok(server_offer(commands, sshd, file, key)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_found_however_they_are_written() {
+        for (text, line) in [
+            ("Match host x exec true\n", Some(1)),
+            ("# exec\nMATCH !EXEC=\"true\"\n", Some(2)),
+            ("\"Match\" exec true\n", Some(1)),
+            ("Match host x\nUser exec\n", None),
+            ("# Match exec true\n", None),
+        ] {
+            let found = exec_line(text.into(), Release::new(9, 2));
+            assert_eq!(found, line, "{text}");
+        }
+    }
+}
