@@ -251,6 +251,15 @@ impl<'a> Examination<'a> {
         Ok(differs)
     }
 
+    /// What evidence is missing for a side asked for that has something to order.
+    #[must_use]
+    pub fn undecided(&self) -> Option<&str> {
+        let mut sides = self.request.sides.iter();
+        let has_choice = sides.any(|&side| self.effective(side).ciphers.len() > 1);
+        let lacking = self.recommendation.evidence.is_none() && has_choice;
+        lacking.then_some(self.recommendation.basis.as_str())
+    }
+
     /// Checks that the files give the planned orders, once they are written.
     ///
     /// # Errors

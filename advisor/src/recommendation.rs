@@ -9,7 +9,7 @@ mod order;
 
 use std::fmt;
 
-use engine::measure::ENOUGH_ROUNDS;
+use engine::measure::statistics::SAMPLES_FOR_95;
 use engine::report::Report;
 
 pub use evidence::{Evidence, Speed};
@@ -284,7 +284,7 @@ fn basis(evidence: Option<Evidence>, choice: Choice, profile: Profile) -> String
             "{size} packets in this program's own kernels: the installed OpenSSH could not be measured, so this is what the processor can do, not what ssh does"
         ),
         (None, _) => format!(
-            "nothing: no two ciphers of a list have {ENOUGH_ROUNDS} rounds of {size} packets in both directions, so today's order stands; raise --time-budget"
+            "nothing: no two ciphers of a list have {SAMPLES_FOR_95} rounds of {size} packets in both directions, so today's order stands; raise --time-budget"
         ),
     }
 }

@@ -12,7 +12,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::report::{fast_aes, no_aes};
+use crate::report::{fast_aes, machine, no_aes};
 use crate::schema::violations;
 
 const CLIENT: &str = "etc/ssh/ssh_config";
@@ -242,6 +242,23 @@ fn a_servers_order_is_a_difference_only_when_asked_for() {
     assert_eq!(world.run(&["--check"]).code, 0);
     assert_eq!(world.run(&["--check", "--side", "server"]).code, 1);
     assert_eq!(world.run(&["--check", "--side", "both"]).code, 1);
+}
+
+#[test]
+fn without_evidence_there_is_no_advice_to_agree_with() {
+    let world = World::new();
+    fs::write(world.saved(), json(&Document::new(machine()))).unwrap();
+    let before = world.contents();
+    assert_eq!(world.run(&[]).code, 0, "a dry run shows what there is");
+    world
+        .run(&["--check"])
+        .fails_with("no advice: it would rest on nothing");
+    world
+        .run(&["--apply"])
+        .fails_with("no advice: it would rest on nothing");
+    assert_eq!(world.contents(), before);
+    world.write(CLIENT, "Ciphers aes256-ctr\n");
+    assert_eq!(world.run(&["--check"]).code, 0, "one cipher has one order");
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn noise_cannot_flip_an_applied_order() {
 }
 
 #[test]
-fn too_few_rounds_are_no_evidence() {
+fn an_interval_of_fewer_than_95_percent_is_no_evidence() {
     let mut report = machine();
     ssh(&mut report, CHACHA20, 1.7);
     ssh(&mut report, "aes128-ctr", 1.6);
@@ -135,7 +135,7 @@ fn too_few_rounds_are_no_evidence() {
         ProviderName::OpenSsh,
         32 * 1024,
         7.0,
-        2,
+        5,
     );
     let advice = client(&report, &[CHACHA20, "aes128-ctr", GCM128]);
     assert!(!advice.differs());
@@ -164,7 +164,7 @@ fn native_evidence_stands_in_and_says_so() {
             ProviderName::Native,
             32 * 1024,
             speed,
-            5,
+            9,
         );
     }
     let recommendation = with(&report, &DEFAULT, &Policy::default());
@@ -238,9 +238,9 @@ fn the_profile_chooses_the_packet_size() {
             ProviderName::OpenSsh,
             bytes,
             chacha,
-            5,
+            9,
         );
-        cells(&mut report, GCM128, ProviderName::OpenSsh, bytes, gcm, 5);
+        cells(&mut report, GCM128, ProviderName::OpenSsh, bytes, gcm, 9);
     }
     let first = |text| {
         with(&report, &[CHACHA20, GCM128], &policy(text))

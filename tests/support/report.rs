@@ -101,7 +101,7 @@ pub(crate) fn ssh(report: &mut Report, cipher: &str, gb_per_s: f64) {
         ProviderName::OpenSsh,
         32 * 1024,
         gb_per_s,
-        5,
+        9,
     );
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn fast_aes() -> Report {
     ];
     for (bytes, factor) in [(32 * 1024, 1.0), (1024, 0.4), (64, 0.04)] {
         for (cipher, ssh, native) in speeds {
-            let rounds = if bytes == 64 { 2 } else { 5 };
+            let rounds = if bytes == 64 { 2 } else { 9 };
             cells(
                 &mut report,
                 cipher,

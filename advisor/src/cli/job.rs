@@ -40,6 +40,9 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
         examination.resolve_again();
     }
     let differs = action.check && examination.differs().map_err(anyhow::Error::msg)?;
+    if action.check {
+        decided(&examination)?;
+    }
     let mut document = examination.document();
     note_written(&mut document, &applied);
     let view = if action.check {
@@ -74,6 +77,14 @@ fn examination<'a>(
     })
 }
 
+/// "No difference" is an answer only where there was something to compare.
+fn decided(examination: &Examination<'_>) -> Result<()> {
+    match examination.undecided() {
+        Some(basis) => bail!("no advice: it would rest on {basis}; nothing was changed"),
+        None => Ok(()),
+    }
+}
+
 /// Writes all plans, or nothing.
 fn apply(
     here: &Surroundings,
@@ -85,6 +96,7 @@ fn apply(
         Ok(plans) => plans,
         Err(refusal) => bail!("{refusal}; nothing was changed"),
     };
+    decided(examination)?;
     let validator = here.validator(&report.openssh, &SystemCommands);
     let validate = || match no_validate {
         true => Ok(()),

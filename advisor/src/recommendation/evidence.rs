@@ -1,7 +1,7 @@
 //! Which numbers of a report speak for a cipher.
 #![forbid(unsafe_code)]
 
-use engine::measure::ENOUGH_ROUNDS;
+use engine::measure::statistics::SAMPLES_FOR_95;
 use engine::report::{Direction, Measurement, ProviderName, Report};
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +103,7 @@ impl<'a> Cells<'a> {
                 && cell.mac.as_deref() == mac
                 && cell.direction == direction
                 && !cell.batched
-                && cell.rounds >= ENOUGH_ROUNDS
+                && cell.rounds >= SAMPLES_FOR_95
                 && is_sound(cell)
         })
     }
