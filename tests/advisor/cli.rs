@@ -245,6 +245,48 @@ fn a_servers_order_is_a_difference_only_when_asked_for() {
 }
 
 #[test]
+fn a_report_names_no_program_to_run() {
+    let world = World::new();
+    let marker = world.folder.path().join("ran");
+    let program = world.folder.path().join("evil");
+    write_script(
+        &program,
+        &format!("#!/bin/sh\ntouch {}\n", marker.display()),
+    );
+    let mut document: Value = serde_json::from_slice(&fs::read(world.saved()).unwrap()).unwrap();
+    for side in ["client", "server"] {
+        document["openssh"][side]["path"] = program.to_str().unwrap().into();
+    }
+    fs::write(world.saved(), document.to_string()).unwrap();
+    for args in [
+        &["--apply", "--side", "both"][..],
+        &["--check"],
+        &["doctor"],
+        &["explain"],
+    ] {
+        world.run(args);
+        assert!(!marker.exists(), "{args:?}");
+    }
+}
+
+#[test]
+fn what_is_written_is_no_failure_because_nobody_can_be_told() {
+    let world = World::new();
+    let mut command = advisor();
+    command.arg("--root").arg(world.root());
+    command.arg("--measurements").arg(world.saved());
+    let ran = Ran::of(command.args(["--apply", "--no-validate", "-o", "/dev/full"]));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("the change is written, but not its report"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(world.run(&["--check"]).code, 0);
+}
+
+#[test]
 fn without_evidence_there_is_no_advice_to_agree_with() {
     let world = World::new();
     fs::write(world.saved(), json(&Document::new(machine()))).unwrap();

@@ -208,6 +208,21 @@ fn a_listing_is_sorted_and_complete() {
 }
 
 #[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let (_outside, root, files) = tree();
+    let pipe = root.join("etc/ssh/ssh_config");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let error = files.read(Path::new("/etc/ssh/ssh_config")).unwrap_err();
+    assert_eq!(error.to_string(), "a pipe, not a file");
+}
+
+#[test]
 fn what_has_no_end_is_not_read_to_its_end() {
     let files = SystemFiles::new(Path::new("/")).unwrap();
     assert_eq!(read(&files, "/dev/zero"), "FileTooLarge");

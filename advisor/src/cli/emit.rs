@@ -54,6 +54,11 @@ fn render(document: &Document, view: View, options: &Options) -> Result<String> 
     Ok(text(document, view, style(options)))
 }
 
+/// A note to standard error. Whoever closed it does not want to know.
+pub(super) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "advisor: {text}");
+}
+
 /// Writes to standard output. Whoever reads it may stop reading: that is no failure.
 pub(super) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();

@@ -27,6 +27,9 @@ pub(super) fn arm() -> Result<()> {
         signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&AT_ONCE))?;
         signal_hook::flag::register(signal, Arc::clone(&CANCELLED))?;
     }
+    // Caught, so that a limit on file sizes is an error of the write and not the end of the program.
+    #[cfg(unix)]
+    signal_hook::flag::register(libc::SIGXFSZ, Arc::default())?;
     Ok(())
 }
 

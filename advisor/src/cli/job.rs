@@ -1,6 +1,8 @@
 //! The main job and its parts: measure, read, recommend, plan, show; write where asked.
 #![forbid(unsafe_code)]
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -17,7 +19,7 @@ use engine::host::SystemCommands;
 use engine::report::Report;
 
 use super::args::{Action, Options};
-use super::emit::emit;
+use super::emit::{emit, note};
 use super::interrupt;
 use super::live;
 use super::measuring;
@@ -36,7 +38,7 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     let mut examination = examination(&here, &policy, &report, options, options.side.list(), None);
     let mut applied = Applied::default();
     if action.apply {
-        applied = apply(&here, &examination, &report, action.no_validate)?;
+        applied = apply(&here, &examination, action.no_validate, options)?;
         examination.resolve_again();
     }
     let differs = action.check && examination.differs().map_err(anyhow::Error::msg)?;
@@ -50,7 +52,7 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     } else {
         View::Whole
     };
-    emit(&document, view, options)?;
+    show(&document, view, options)?;
     Ok(if differs {
         DIFFERS.into()
     } else {
@@ -89,15 +91,17 @@ fn decided(examination: &Examination<'_>) -> Result<()> {
 fn apply(
     here: &Surroundings,
     examination: &Examination<'_>,
-    report: &Report,
     no_validate: bool,
+    options: &Options,
 ) -> Result<Applied> {
     let plans = match examination.plans() {
         Ok(plans) => plans,
         Err(refusal) => bail!("{refusal}; nothing was changed"),
     };
     decided(examination)?;
-    let validator = here.validator(&report.openssh, &SystemCommands);
+    // A report names programs of wherever it was made: only those of this machine are run.
+    let programs = measuring::programs(options);
+    let validator = here.validator(&programs, &SystemCommands);
     let validate = || match no_validate {
         true => Ok(()),
         false => validator.require(&plans),
@@ -112,6 +116,20 @@ fn apply(
         verify: &|| examination.verify(),
     };
     Ok(apply::apply(&plans, &request)?)
+}
+
+/// Shows the result. A change that is made stays made when it cannot be shown: failing then would say
+/// that nothing was changed.
+fn show(document: &Document, view: View, options: &Options) -> Result<()> {
+    match emit(document, view, options) {
+        Err(error) if document.changed => {
+            note(&format!(
+                "the change is written, but not its report: {error:#}"
+            ));
+            Ok(())
+        }
+        result => result,
+    }
 }
 
 fn note_written(document: &mut Document, applied: &Applied) {
@@ -162,7 +180,7 @@ fn policy(options: &Options) -> Result<Policy> {
     let mut policy = match built_in {
         Some(policy) => policy,
         None => {
-            let bytes = std::fs::read(path).with_context(|| {
+            let bytes = read_policy(path).with_context(|| {
                 let names = Policy::BUILT_IN.join(", ");
                 format!(
                     "{}: cannot be read, and is none of the built-in policies ({names})",
@@ -176,6 +194,14 @@ fn policy(options: &Options) -> Result<Policy> {
         policy.profile = profile.into();
     }
     Ok(policy)
+}
+
+/// A policy has some hundred bytes; a device has no end.
+fn read_policy(path: &Path) -> std::io::Result<Vec<u8>> {
+    const LONGEST: u64 = 1 << 20;
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Puts back what the last change replaced.
@@ -200,7 +226,7 @@ fn rollback(here: &Surroundings, options: &Options) -> Result<ExitCode> {
         .iter()
         .map(|change| put_back(here, change))
         .collect();
-    emit(&document, View::Rollback, options)?;
+    show(&document, View::Rollback, options)?;
     Ok(ExitCode::SUCCESS)
 }
 

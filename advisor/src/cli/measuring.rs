@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use engine::host::{SystemClock, SystemCommands, SystemMachine};
 use engine::installed::{DiscoverRequest, discover};
 use engine::measure::{MeasureRequest, SurveyRequest, World, describe, survey};
-use engine::report::{Measurement, Report, SCHEMA};
+use engine::report::{Measurement, OpenSsh, Report, SCHEMA};
 use serde::Deserialize;
 
 use super::args::Options;
@@ -60,6 +60,11 @@ pub(super) fn description(options: &Options) -> Result<Report> {
         }),
         None => Ok(describe(&request(options), WORLD)),
     }
+}
+
+/// The programs of this machine, for running them.
+pub(super) fn programs(options: &Options) -> OpenSsh {
+    describe(&request(options), WORLD).openssh
 }
 
 const WORLD: World<'static> = World {

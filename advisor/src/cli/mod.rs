@@ -10,7 +10,6 @@ mod live;
 mod measuring;
 mod surroundings;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -27,8 +26,7 @@ pub(crate) fn run() -> ExitCode {
     match dispatch(&arguments) {
         Ok(code) => code,
         Err(error) => {
-            // Whoever closed standard error does not want to know.
-            let _ = writeln!(std::io::stderr(), "advisor: {error:#}");
+            emit::note(&format!("{error:#}"));
             ExitCode::from(interrupt::exit_code(&error))
         }
     }

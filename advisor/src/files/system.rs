@@ -142,6 +142,16 @@ fn names_backwards(path: &Path) -> Vec<OsString> {
     names.map(|part| part.as_os_str().to_owned()).collect()
 }
 
+#[cfg(unix)]
+fn is_pipe(found: &Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
+}
+
 /// Opens the file itself. A link in its place was put there by somebody else, perhaps to have us write
 /// through it or out of the root: opening fails.
 fn without_following() -> OpenOptions {
@@ -166,7 +176,15 @@ fn by_bytes(a: &Path, b: &Path) -> std::cmp::Ordering {
 
 impl Files for SystemFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let file = File::open(self.real(path, AtEnd::Follow)?)?;
+        let mut options = OpenOptions::new();
+        options.read(true);
+        // Opening a named pipe would wait for somebody to write to it, perhaps for ever.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        let file = options.open(self.real(path, AtEnd::Follow)?)?;
+        if is_pipe(&file.metadata()?) {
+            return Err(io::Error::other("a pipe, not a file"));
+        }
         let mut bytes = Vec::new();
         file.take(LONGEST_FILE + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LONGEST_FILE {
