@@ -98,6 +98,9 @@ pub struct OpenSsh {
     pub server: Option<Program>,
     /// The cryptographic library they use, if found.
     pub libcrypto: Option<Library>,
+    /// Dropbear, if any; its ciphers are those it prefers, in that order.
+    #[serde(default)]
+    pub dropbear: Option<Program>,
 }
 
 /// An installed program.

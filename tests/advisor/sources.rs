@@ -6,15 +6,15 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use advisor::examination::Perspective;
+use advisor::examination::{ExaminationRequest, Perspective, examine};
 use advisor::files::{Files, SystemFiles};
 use advisor::layout::Layout;
 use advisor::output::{SideConfiguration, words};
 use advisor::plan::{Plan, PlanRequest, Refusal, plan};
-use advisor::policy::Form;
+use advisor::policy::{Form, Policy};
 use advisor::resolver::{Effective, Location, Side, Source};
 use engine::installed::releases::{Release, supported_ciphers};
-use engine::report::{OpenSsh, Program};
+use engine::report::{OpenSsh, Program, Report};
 
 use crate::question::Tree;
 
@@ -571,6 +571,40 @@ fn hpn_ssh_has_files_daemon_and_a_first_cipher_of_its_own() {
         b"hpnsshd: /usr/sbin/hpnsshd -D -oCiphers=aes192-ctr [listener] 0 of 10-100 startups\0",
     );
     assert_eq!(resolve(Side::Server).source, seen(5));
+}
+
+#[test]
+fn dropbears_order_is_said_to_be_compiled_in() {
+    let tree = Tree::new();
+    let mut report = crate::report::fast_aes();
+    let id = "dropbear-compiled-in";
+    let found = |report: &Report| {
+        let document = examine(&ExaminationRequest {
+            files: &tree.files(),
+            perspective: &root(),
+            report,
+            policy: &Policy::default(),
+            choice: None,
+            sides: &[],
+            host: None,
+        });
+        document
+            .findings
+            .into_iter()
+            .find(|finding| finding.id == id)
+    };
+    assert_eq!(found(&report), None);
+    report.openssh.dropbear = Some(Program {
+        path: "/usr/bin/dbclient".to_owned(),
+        version: "Dropbear v2022.83".to_owned(),
+        ciphers: vec!["aes128-ctr".to_owned(), "aes256-ctr".to_owned()],
+        macs: Vec::new(),
+    });
+    let evidence = found(&report).unwrap().evidence;
+    assert_eq!(
+        evidence,
+        "Dropbear v2022.83 (/usr/bin/dbclient): aes128-ctr,aes256-ctr"
+    );
 }
 
 /// `sshd`, in a mount namespace where `/run/sshd` exists if it would miss that.

@@ -248,3 +248,66 @@ fn value(printed: &str, keyword: &str) -> Vec<String> {
     let (_, value) = line.unwrap();
     value.split(',').map(str::to_owned).collect()
 }
+
+const COMPILED_IN: &str = "chacha20-poly1305@openssh.com,aes128-ctr,aes256-ctr";
+
+#[test]
+fn dropbear_is_asked_what_was_compiled_in() {
+    let here = folder(&["dbclient", "dropbear"]);
+    let listed = format!("dbclient: Available ciphers: {COMPILED_IN}\n\ndbclient: Exited: .\n");
+    let macs = "dbclient: Available MACs: hmac-sha1,hmac-sha2-256\n";
+    let commands = FakeCommands::default()
+        .says("dbclient -V", 0, "", "Dropbear v2022.83\n")
+        .says("dbclient -c help", 1, "", &listed)
+        .says("dbclient -m help", 1, "", macs);
+    let found = look(&commands, here.path()).dropbear.unwrap();
+    assert_eq!(found.version, "Dropbear v2022.83");
+    assert_eq!(found.ciphers.join(","), COMPILED_IN);
+    assert_eq!(found.macs, ["hmac-sha1", "hmac-sha2-256"]);
+    assert_eq!(Path::new(&found.path), here.path().join("dbclient"));
+}
+
+#[test]
+fn a_dropbear_that_is_a_server_only_has_a_version() {
+    let here = folder(&["dropbear"]);
+    let commands = FakeCommands::default().says("dropbear -V", 0, "", "Dropbear v2024.86\n");
+    let found = look(&commands, here.path()).dropbear.unwrap();
+    assert_eq!(found.version, "Dropbear v2024.86");
+    assert!(found.ciphers.is_empty());
+    // Something else of that name is none.
+    let commands = FakeCommands::default().says("dropbear -V", 0, "other 1.0\n", "");
+    assert_eq!(look(&commands, here.path()).dropbear, None);
+}
+
+#[test]
+fn this_dropbear_lists_what_it_has() {
+    if program("dbclient", "dropbear-bin").is_none() {
+        return;
+    }
+    let found = discover(&SystemCommands, &DiscoverRequest::default());
+    let found = found.dropbear.unwrap();
+    assert!(
+        found.version.starts_with("Dropbear v20"),
+        "{}",
+        found.version
+    );
+    assert!(found.ciphers.contains(&"aes128-ctr".to_owned()));
+    assert!(found.macs.contains(&"hmac-sha2-256".to_owned()));
+}
+
+#[test]
+fn one_program_of_hpn_ssh_brings_the_other() {
+    let here = folder(&["ssh", "sshd", "hpnssh", "hpnsshd"]);
+    let banner = "OpenSSH_10.2p1-hpn18.8.0, OpenSSL 3.0.19 27 Jan 2026\n";
+    let commands = FakeCommands::default()
+        .says("hpnssh -V", 0, "", banner)
+        .says("hpnsshd -?", 1, "", banner);
+    let request = DiscoverRequest {
+        ssh: Some(here.path().join("hpnssh")),
+        sshd: None,
+        search: vec![here.path().to_owned()],
+    };
+    let found = discover(&commands, &request);
+    assert!(found.client.unwrap().program.path.ends_with("/hpnssh"));
+    assert!(found.server.unwrap().program.path.ends_with("/hpnsshd"));
+}

@@ -88,6 +88,7 @@ pub(crate) fn machine() -> Report {
                 name: "libcrypto.so.3".to_owned(),
                 version: "OpenSSL 3.0.19 27 Jan 2026".to_owned(),
             }),
+            dropbear: None,
         },
         ..Report::default()
     }

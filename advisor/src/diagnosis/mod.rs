@@ -5,6 +5,7 @@
 
 mod configuration;
 mod cpu;
+mod dropbear;
 mod library;
 mod mac;
 mod preference;
@@ -87,6 +88,7 @@ pub fn diagnose(
     findings.extend(cpu::findings(subject.report));
     findings.extend(library::findings(subject.report));
     findings.extend(mac::findings(subject));
+    findings.extend(dropbear::findings(subject.report));
     findings.extend(configuration::objections(subject));
     findings.extend(configuration::examples(subject, read));
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

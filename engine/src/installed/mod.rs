@@ -4,6 +4,7 @@
 //! through [`Commands`](crate::host::Commands), so a test can pretend any machine.
 #![forbid(unsafe_code)]
 
+mod dropbear;
 pub mod elf;
 mod kexinit;
 mod offer;

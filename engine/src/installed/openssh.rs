@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::elf;
 use super::releases::{Ability, Release, supported_ciphers, supported_macs};
+use super::{dropbear, elf};
 use crate::host::{CommandRequest, Commands};
 use crate::report::Program;
 
@@ -53,6 +53,8 @@ pub struct Installed {
     pub client: Option<InstalledProgram>,
     /// `sshd`.
     pub server: Option<InstalledProgram>,
+    /// Dropbear, which may be here beside or instead.
+    pub dropbear: Option<Program>,
     /// What went wrong while looking, each with a cure.
     pub problems: Vec<String>,
 }
@@ -119,6 +121,7 @@ pub fn discover(commands: &dyn Commands, request: &DiscoverRequest) -> Installed
     Installed {
         client: search.client(),
         server: search.server(),
+        dropbear: dropbear::find(commands, &request.search),
         problems: search.problems,
     }
 }
@@ -152,7 +155,8 @@ impl Search<'_> {
 
     fn find(&mut self, name: &str, named: Option<&Path>) -> Option<PathBuf> {
         let Some(named) = named else {
-            let candidates = self.request.search.iter().map(|folder| folder.join(name));
+            let name = self.flavoured(name);
+            let candidates = self.request.search.iter().map(|folder| folder.join(&name));
             return candidates.into_iter().find(|path| is_executable(path));
         };
         if !is_executable(named) {
@@ -163,6 +167,16 @@ impl Search<'_> {
             return None;
         }
         Some(named.to_owned())
+    }
+
+    /// Where one program named is of HPN-SSH (`hpnssh`, `hpnsshd`), so is the other.
+    fn flavoured(&self, name: &str) -> String {
+        let mut named = self.request.ssh.iter().chain(&self.request.sshd);
+        let is_hpn = named.any(|path| {
+            let name = path.file_name().unwrap_or_default();
+            name.as_encoded_bytes().starts_with(b"hpn")
+        });
+        format!("{}{name}", if is_hpn { "hpn" } else { "" })
     }
 
     /// Asks for the version, in the first way that gives one.
@@ -204,7 +218,7 @@ impl Search<'_> {
     }
 }
 
-fn request(path: &Path) -> CommandRequest {
+pub(super) fn request(path: &Path) -> CommandRequest {
     let mut request = CommandRequest::new(path);
     request.timeout = PATIENCE;
     request
@@ -250,13 +264,13 @@ fn linked(path: &Path, helpers: &[&str]) -> Vec<String> {
 }
 
 #[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
+pub(super) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
+pub(super) fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 

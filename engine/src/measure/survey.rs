@@ -222,6 +222,7 @@ fn programs(installed: &Installed) -> Programs {
         client: installed.client.as_ref().map(|one| one.program.clone()),
         server: installed.server.as_ref().map(|one| one.program.clone()),
         libcrypto,
+        dropbear: installed.dropbear.clone(),
     }
 }
 
