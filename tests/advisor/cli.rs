@@ -17,6 +17,7 @@ use crate::schema::violations;
 
 const CLIENT: &str = "etc/ssh/ssh_config";
 const SERVER: &str = "etc/ssh/sshd_config";
+const JOURNAL_ENTRY: &str = "var/lib/cipher-advisor/journal/000001.json";
 const SSH_CONFIG: &str = "# The client's file.\n\nInclude /etc/ssh/ssh_config.d/*.conf\n\nHost *\n#   Ciphers aes128-ctr,aes192-ctr\n    SendEnv LANG LC_*\n";
 const SSHD_CONFIG: &str =
     "Include /etc/ssh/sshd_config.d/*.conf\n\nUsePAM yes\nSubsystem sftp internal-sftp\n";
@@ -167,6 +168,46 @@ fn apply_check_and_rollback_make_a_circle() {
     assert_eq!(world.contents(), before);
     world.run(&["--rollback"]).fails_with("nothing to put back");
     assert_eq!(world.run(&["--check"]).code, 1);
+}
+
+/// Makes the first change one that was interrupted at the very end.
+fn interrupt_the_first_change(world: &World) {
+    let entry = world.root().join(JOURNAL_ENTRY);
+    let text = fs::read_to_string(&entry).unwrap();
+    fs::write(&entry, text.replace("\"done\"", "\"begun\"")).unwrap();
+}
+
+fn progress_of_the_first_change(world: &World) -> Value {
+    let text = fs::read(world.root().join(JOURNAL_ENTRY)).unwrap();
+    serde_json::from_slice::<Value>(&text).unwrap()["progress"].clone()
+}
+
+#[test]
+fn an_interrupted_change_is_undone_before_the_next_is_planned() {
+    let world = World::new();
+    let both = ["--apply", "--no-validate", "-q", "--side", "both"];
+    assert_eq!(world.run(&both).code, 0);
+    interrupt_the_first_change(&world);
+    world.write(SERVER, "Port 22\n");
+    let ran = world.run(&both);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(progress_of_the_first_change(&world), "undone");
+}
+
+#[test]
+fn a_rollback_of_an_interrupted_change_undoes_it() {
+    let world = World::new();
+    let before = world.contents();
+    assert_eq!(world.run(&["--apply", "--no-validate", "-q"]).code, 0);
+    assert_ne!(world.contents(), before);
+    interrupt_the_first_change(&world);
+    let ran = world.run(&["--rollback"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("as it was before"), "{}", ran.out);
+    assert_eq!(progress_of_the_first_change(&world), "undone");
+    assert_eq!(world.contents(), before);
+    let again = world.run(&["--rollback"]);
+    again.fails_with("nothing to put back");
 }
 
 #[test]

@@ -226,6 +226,24 @@ fn a_process_killed_at_any_step_is_put_right_by_the_next() {
     println!("{points} points at which a rollback was killed");
 }
 
+#[test]
+fn a_killed_rollback_leaves_nothing_after_the_next_run_of_any_kind() {
+    let (changing, _) = calls_of_a_rollback();
+    for at in 0..changing {
+        let (host, old, new) = applied();
+        let faulty = Faulty::new(&host.files, Counted::Changing, at, Fault::Killed);
+        let _ = rollback(&host, &faulty);
+        let done = host.snapshot("/etc");
+        // One that wants nothing.
+        apply::apply(&[], &host.request(&host.files)).unwrap();
+        let now = host.snapshot("/etc");
+        assert!(
+            now == new || without_directory(now.clone()) == old,
+            "killed at call {at}: {now:?}, and before it was {done:?}"
+        );
+    }
+}
+
 /// The next rollback succeeds, or finds that it is done.
 fn check_next(host: &Host, old: &Tree, what: &str) {
     match rollback(host, &host.files) {

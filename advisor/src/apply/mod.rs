@@ -119,6 +119,8 @@ pub fn apply(plans: &[Plan], request: &ApplyRequest<'_>) -> Result<Applied, Appl
             owner: None,
         })
         .collect();
+    // Also where nothing is wanted: what a killed run left is put right by the next one.
+    recover(request.files, request.state, request.cancelled)?;
     if wanted.is_empty() {
         return Ok(Applied::default());
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::journal::{self, Deed, Entry, Progress, Record, sha256};
 use super::steps::Owner;
 use super::transaction::{Session, Wanted};
-use super::{Applied, ApplyError, ApplyRequest};
+use super::{Applied, ApplyError, ApplyRequest, Change};
 use crate::files::{Changes, Files};
 
 /// An interrupted change that was undone.
@@ -47,7 +47,8 @@ pub fn history(files: &dyn Files, state: &Path) -> Result<Vec<Entry>, ApplyError
 }
 
 /// Puts back what an entry replaced: bytes, modes, owners; files that did not exist go. Without a number it is
-/// the last applied one that was not put back yet. A rollback is an entry of its own.
+/// the last applied one that was not put back yet, and where that one was interrupted, undoing it is all
+/// there is to do. A rollback is an entry of its own.
 ///
 /// # Errors
 /// When a file was changed since, unless `force`; when there is nothing to put back; when a step fails.
@@ -56,6 +57,11 @@ pub fn rollback(
     force: bool,
     request: &ApplyRequest<'_>,
 ) -> Result<Applied, ApplyError> {
+    let recovered = recover(request.files, request.state, request.cancelled)?;
+    let interrupted = |it: &&Recovery| it.entry.deed == Deed::Apply;
+    if let (None, Some(undone)) = (number, recovered.iter().find(interrupted)) {
+        return Ok(Applied::from(undone));
+    }
     // Looked at first, so that a rollback of nothing leaves no trace.
     choose(&journal::entries(request.files, request.state)?, number)?;
     let session = Session::open(request.files, request.state, request.cancelled)?;
@@ -75,6 +81,23 @@ pub fn rollback(
         let _ = request.files.remove_directory(directory);
     }
     Ok(Applied::from(done))
+}
+
+impl From<&Recovery> for Applied {
+    /// The files that are back; their backups went with the change.
+    fn from(undone: &Recovery) -> Self {
+        let records = undone.entry.files.iter();
+        let back = records.filter(|record| !undone.left.contains(&record.path));
+        Self {
+            id: Some(undone.entry.id),
+            changes: back
+                .map(|record| Change {
+                    file: record.path.clone(),
+                    backup: None,
+                })
+                .collect(),
+        }
+    }
 }
 
 fn choose(entries: &[Entry], number: Option<u64>) -> Result<Entry, ApplyError> {

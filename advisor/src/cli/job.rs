@@ -35,6 +35,10 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     }
     let policy = policy(options)?;
     let report = measuring::report(options, Some(&here))?;
+    if action.apply {
+        // Before anything is planned on what an interrupted run left.
+        apply::recover(&here.files, &here.state, interrupt::while_writing())?;
+    }
     let mut examination = examination(&here, &policy, &report, options, options.side.list(), None);
     let mut applied = Applied::default();
     if action.apply {
@@ -231,11 +235,15 @@ fn rollback(here: &Surroundings, options: &Options) -> Result<ExitCode> {
 }
 
 fn put_back(here: &Surroundings, change: &apply::Change) -> Change {
-    let backup = change.backup.as_deref();
+    let after = here.files.read(&change.file).unwrap_or_default();
     let edit = Edit {
         path: change.file.clone(),
-        before: backup.and_then(|it| here.files.read(it).ok()),
-        after: here.files.read(&change.file).unwrap_or_default(),
+        before: match &change.backup {
+            Some(backup) => here.files.read(backup).ok(),
+            // An interrupted change was undone: what it had come to is not kept.
+            None => Some(after.clone()),
+        },
+        after,
     };
     let is_server = change.file == here.perspective.server.main_file()
         || change.file.to_string_lossy().contains("sshd_config");
