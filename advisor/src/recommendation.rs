@@ -177,7 +177,7 @@ impl fmt::Display for Reason {
                 tied_with: Some(other),
             } => write!(
                 f,
-                "{times:.1} × as fast as {}; tied with {}, behind it today",
+                "{times:.1} × as fast as {}; tied with {}, which stands below it today",
                 short(than),
                 short(other)
             ),
@@ -206,7 +206,11 @@ fn kept(
         several => write!(f, "behind {} faster ones", several.len())?,
     }
     if compared {
-        write!(f, ": none below is {:.0} % faster", threshold * 100.0)?;
+        write!(
+            f,
+            ": none below is proven {:.0} % faster",
+            threshold * 100.0
+        )?;
     }
     Ok(())
 }

@@ -166,6 +166,9 @@ fn apply_check_and_rollback_make_a_circle() {
     let back = world.run(&["--rollback"]);
     assert_eq!(back.code, 0, "{}", back.err);
     assert_eq!(world.contents(), before);
+    let backup = back.out.lines().find(|line| line.contains("kept in"));
+    assert!(backup.is_some(), "{}", back.out);
+    assert!(!back.out.contains("The old bytes are in"), "{}", back.out);
     world.run(&["--rollback"]).fails_with("nothing to put back");
     assert_eq!(world.run(&["--check"]).code, 1);
 }
@@ -208,6 +211,25 @@ fn a_rollback_of_an_interrupted_change_undoes_it() {
     assert_eq!(world.contents(), before);
     let again = world.run(&["--rollback"]);
     again.fails_with("nothing to put back");
+}
+
+#[test]
+fn rollback_over_a_later_change_wants_force() {
+    let world = World::new();
+    let before = world.contents();
+    assert_eq!(world.run(&["--apply", "--no-validate"]).code, 0);
+    world.write(
+        "etc/ssh/ssh_config.d/10-cipher-advisor.conf",
+        "Ciphers aes256-ctr\n",
+    );
+    let edited = world.contents();
+    let refused = world.run(&["--rollback"]);
+    refused.fails_with("--force puts the old bytes back all the same");
+    assert_eq!(world.contents(), edited);
+    let forced = world.run(&["--rollback", "--force"]);
+    assert_eq!(forced.code, 0, "{}", forced.err);
+    assert_eq!(world.contents(), before);
+    world.run(&["--force"]).fails_with("--rollback");
 }
 
 #[test]
@@ -799,6 +821,16 @@ fn the_other_faces_are_started_or_their_package_named() {
     );
     let ran = run("tui");
     assert_eq!((ran.code, ran.out.as_str()), (7, "tui got --flag x\n"));
+    let with = |args: &[&str]| Ran::of(Command::new(&binary).env_clear().args(args));
+    assert_eq!(with(&["tui", "--plain"]).out, "tui got --plain\n");
+    for (args, option) in [
+        (&["tui", "--root", "/image", "--json"][..], "--root"),
+        (&["--ssh-config", "f", "tui"], "--ssh-config"),
+        (&["tui", "-q"], "--quiet"),
+        (&["gui", "--plain"], "--plain"),
+    ] {
+        with(args).fails_with(&format!("{option}: it shows this host as it is"));
+    }
 }
 
 fn write_script(path: &Path, text: &str) {

@@ -64,7 +64,7 @@ fn without_aes_chacha20_stays_first() {
     assert_eq!(advice.order(), DEFAULT);
     assert!(!advice.differs());
     assert_eq!(advice.gain, Some(1.0));
-    assert_eq!(why(&advice)[0], "stays: none below is 10 % faster");
+    assert_eq!(why(&advice)[0], "stays: none below is proven 10 % faster");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_tie_with_the_fastest_keeps_todays_order() {
     assert_eq!(advice.order(), [GCM256, GCM128, CHACHA20]);
     assert_eq!(
         why(&advice)[0],
-        "4.1 × as fast as chacha20-poly1305; tied with aes128-gcm, behind it today"
+        "4.1 × as fast as chacha20-poly1305; tied with aes128-gcm, which stands below it today"
     );
 }
 

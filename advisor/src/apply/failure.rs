@@ -126,7 +126,7 @@ fn hint(cause: &io::Error) -> &'static str {
             ),
             (
                 Errno::ACCESS,
-                " (EACCES: not yours to change; run as its owner, or use --user-config)",
+                " (EACCES: not yours to change; run as root; for the client alone --user-config works on your own file)",
             ),
             (Errno::NOSPC, " (ENOSPC: the disk is full)"),
             (Errno::DQUOT, " (EDQUOT: the quota is used up)"),

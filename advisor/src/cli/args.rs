@@ -7,7 +7,7 @@ use std::time::Duration;
 use advisor::policy::Profile;
 use advisor::recommendation::{Choice, Evidence};
 use advisor::resolver::Side;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use engine::cpu::Features;
 
 const EXIT_CODES: &str = "\
@@ -44,9 +44,22 @@ pub(crate) struct Action {
     /// Put back what the last --apply replaced.
     #[arg(long)]
     pub(crate) rollback: bool,
+    /// With --rollback: put the old bytes back also over what somebody has written since.
+    #[arg(long, requires = "rollback")]
+    pub(crate) force: bool,
     /// With --apply: do not ask the installed ssh and sshd whether they accept the candidate.
     #[arg(long, requires = "apply")]
     pub(crate) no_validate: bool,
+}
+
+impl Arguments {
+    /// Whether this is the name of an option that all commands share.
+    pub(crate) fn is_shared_option(id: &str) -> bool {
+        let command = Self::command();
+        command
+            .get_arguments()
+            .any(|it| it.get_id() == id && it.is_global_set())
+    }
 }
 
 impl Action {
@@ -254,7 +267,6 @@ fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_table_is_consistent() {

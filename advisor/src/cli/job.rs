@@ -31,7 +31,7 @@ const DIFFERS: u8 = 1;
 pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     let here = Surroundings::new(options)?;
     if action.rollback {
-        return rollback(&here, options);
+        return rollback(&here, action, options);
     }
     let policy = policy(options)?;
     let report = measuring::report(options, Some(&here))?;
@@ -209,10 +209,10 @@ fn read_policy(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// Puts back what the last change replaced.
-fn rollback(here: &Surroundings, options: &Options) -> Result<ExitCode> {
+fn rollback(here: &Surroundings, action: Action, options: &Options) -> Result<ExitCode> {
     let applied = apply::rollback(
         None,
-        false,
+        action.force,
         &ApplyRequest {
             files: &here.files,
             state: &here.state,

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 /// Becomes `advisor-tui` or `advisor-gui`: the one beside this program, else the first in `PATH`.
-pub(super) fn launch(face: &str, args: &[OsString]) -> Result<ExitCode> {
+pub(super) fn launch(face: &str, args: &[OsString], plain: bool) -> Result<ExitCode> {
     let name = format!("advisor-{face}");
     let Some(program) = find(&name) else {
         let package = package(face);
@@ -17,7 +17,7 @@ pub(super) fn launch(face: &str, args: &[OsString]) -> Result<ExitCode> {
         );
     };
     let mut command = Command::new(&program);
-    command.args(args);
+    command.args(plain.then_some("--plain")).args(args);
     become_it(command).with_context(|| format!("cannot start {}", program.display()))
 }
 

@@ -13,17 +13,21 @@ mod surroundings;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::{CommandFactory, Parser};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use args::{Arguments, Command};
 
 /// Runs the command line. Everything that fails, fails with 2 and one message.
 pub(crate) fn run() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let parsed = Arguments::command()
+        .try_get_matches()
+        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
+    let (arguments, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error),
     };
-    match dispatch(&arguments) {
+    match dispatch(&arguments, &matches) {
         Ok(code) => code,
         Err(error) => {
             emit::note(&format!("{error:#}"));
@@ -38,7 +42,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
 
-fn dispatch(arguments: &Arguments) -> Result<ExitCode> {
+fn dispatch(arguments: &Arguments, matches: &ArgMatches) -> Result<ExitCode> {
     let options = &arguments.options;
     if arguments.command.is_some() && arguments.action.any() {
         bail!("--apply, --check and --rollback go without a command");
@@ -62,7 +66,31 @@ fn dispatch(arguments: &Arguments) -> Result<ExitCode> {
             emit::print(&String::from_utf8_lossy(&page))?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(Command::Tui { args }) => launch::launch("tui", args),
-        Some(Command::Gui { args }) => launch::launch("gui", args),
+        Some(Command::Tui { args }) => {
+            refuse_shared_options(matches, &["plain"])?;
+            launch::launch("tui", args, options.plain)
+        }
+        Some(Command::Gui { args }) => {
+            refuse_shared_options(matches, &[])?;
+            launch::launch("gui", args, false)
+        }
+    }
+}
+
+/// The faces look at this host as it is: an option they do not know must not be dropped in silence.
+fn refuse_shared_options(matches: &ArgMatches, accepted: &[&str]) -> Result<()> {
+    let Some((face, given)) = matches.subcommand() else {
+        return Ok(());
+    };
+    let refused = given.ids().map(clap::Id::as_str).find(|&id| {
+        let is_typed = given.value_source(id) == Some(ValueSource::CommandLine);
+        is_typed && Arguments::is_shared_option(id) && !accepted.contains(&id)
+    });
+    match refused {
+        Some(id) => bail!(
+            "{face} does not take --{}: it shows this host as it is; run advisor without {face} for that",
+            id.replace('_', "-")
+        ),
+        None => Ok(()),
     }
 }

@@ -39,7 +39,10 @@ fn undecided(effective: &Effective) -> Option<Finding> {
             "configuration-depends",
             Severity::Warning,
             format!("which Ciphers the {} uses depends on a Match that runs a command or asks the network", effective.side),
-            format!("{lists} other lists are possible"),
+            match lists {
+                1 => "1 other list is possible".to_owned(),
+                _ => format!("{lists} other lists are possible"),
+            },
             "this program runs no such command; `advisor explain` shows the lines",
         )
     })

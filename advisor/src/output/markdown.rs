@@ -63,15 +63,19 @@ fn row(out: &mut String, cells: &[String]) {
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
-/// The head of a table, all columns but the first `left` right-aligned.
+/// The head of a table: the first `left` columns hold names, the others numbers, right-aligned, but for
+/// a last one of reasons.
 fn head(out: &mut String, names: &[&str], left: usize) {
     out.push('\n');
     row(
         out,
         &names.iter().map(|&name| cell(name)).collect::<Vec<_>>(),
     );
-    let rules = (0..names.len()).map(|index| if index < left { "---" } else { "--:" });
-    row(out, &rules.map(str::to_owned).collect::<Vec<_>>());
+    let rules = names.iter().enumerate().map(|(index, &name)| {
+        let is_words = index < left || name == "why";
+        if is_words { "---" } else { "--:" }.to_owned()
+    });
+    row(out, &rules.collect::<Vec<_>>());
 }
 
 fn machine(out: &mut String, document: &Document) {
@@ -243,13 +247,7 @@ fn changes(out: &mut String, document: &Document, view: View) {
         paragraph(out, &cell(&change.strategy));
         fenced(out, "diff", &change.diff);
         if let Some(backup) = &change.backup {
-            paragraph(
-                out,
-                &format!(
-                    "The old bytes are in {}.",
-                    cell(&backup.display().to_string())
-                ),
-            );
+            paragraph(out, &cell(&words::kept(view, backup)));
         }
     }
     paragraph(out, words::outcome(document, view));

@@ -392,12 +392,7 @@ fn changes(page: &mut Page, document: &Document, view: View) {
             page.line(line, role);
         }
         if let Some(backup) = &change.backup {
-            page.wrapped(
-                "  ",
-                "  ",
-                &format!("The old bytes are in {}", backup.display()),
-                Role::Plain,
-            );
+            page.wrapped("  ", "  ", &words::kept(view, backup), Role::Plain);
         }
     }
     page.wrapped("  ", "  ", words::outcome(document, view), Role::Plain);

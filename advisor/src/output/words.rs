@@ -1,6 +1,8 @@
 //! Sentences and names that several formats share.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
+
 use engine::algorithm::Mac;
 use engine::report::{Cpu, FeatureState, Host, Program};
 
@@ -229,6 +231,16 @@ pub const fn side(side: Side) -> &'static str {
         Side::Client => "Client",
         Side::Server => "Server",
     }
+}
+
+/// Where the bytes are that a change replaced.
+#[must_use]
+pub fn kept(view: View, backup: &Path) -> String {
+    let what = match view {
+        View::Rollback => "What the rollback replaced is kept",
+        _ => "The old bytes are",
+    };
+    format!("{what} in {}", backup.display())
 }
 
 /// What happened to the files, or would.
