@@ -124,6 +124,7 @@ pub fn plan(request: &PlanRequest<'_>) -> Result<Plan, Refusal> {
     }
     refuse_unsound(request)?;
     let (edit, strategy) = place::edit(request)?;
+    place::refuse_unspeakable(request, &edit.path)?;
     prove(request, &edit)?;
     Ok(planned(vec![edit], strategy))
 }

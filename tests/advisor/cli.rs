@@ -350,6 +350,29 @@ fn what_is_written_is_no_failure_because_nobody_can_be_told() {
 }
 
 #[test]
+fn a_file_whose_name_is_no_text_is_shown_and_left_alone() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new();
+    let name = std::ffi::OsStr::from_bytes(b"etc/ssh/odd-\xff.conf");
+    world.write(CLIENT, "Include /etc/ssh/odd-*.conf\n");
+    fs::write(
+        world.root().join(name),
+        "Ciphers aes256-ctr,aes128-gcm@openssh.com\n",
+    )
+    .unwrap();
+    let before = world.contents();
+    let ran = world.run(&["--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.contains("/etc/ssh/odd-\u{fffd}.conf"),
+        "{}",
+        ran.out
+    );
+    world.run(&["--apply"]).fails_with("name is no UTF-8");
+    assert_eq!(world.contents(), before);
+}
+
+#[test]
 fn without_evidence_there_is_no_advice_to_agree_with() {
     let world = World::new();
     fs::write(world.saved(), json(&Document::new(machine()))).unwrap();

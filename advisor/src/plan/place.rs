@@ -193,6 +193,19 @@ fn refuse_managed(request: &PlanRequest<'_>, path: &Path) -> Result<(), Refusal>
     }
 }
 
+/// The journal, by which a change is undone, is JSON and cannot name every file Unix can.
+pub(super) fn refuse_unspeakable(request: &PlanRequest<'_>, path: &Path) -> Result<(), Refusal> {
+    let target = request.files.canonical(path).unwrap_or(path.to_owned());
+    if path.to_str().is_some() && target.to_str().is_some() {
+        return Ok(());
+    }
+    Err(Refusal {
+        location: Some(Location::whole(path)),
+        what: "this file's name is no UTF-8".to_owned(),
+        cure: "give it another name, and the Include that reads it".to_owned(),
+    })
+}
+
 /// Where the winning line is somebody else's: what a package or a vendor ships may be overruled by a file that
 /// is read before it; a policy somebody has chosen may not, unless by hand.
 fn beside(
