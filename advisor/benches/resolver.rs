@@ -38,7 +38,7 @@ fn lines(criterion: &mut Criterion) {
 fn considered(criterion: &mut Criterion) {
     sweep(
         criterion,
-        "ciphers-lines",
+        "only-ciphers",
         &[25_000, 50_000, 100_000],
         |root, count| {
             let text = "Ciphers aes128-ctr,aes256-ctr\nCiphers nonsense\n".repeat(count / 2);
