@@ -4,6 +4,7 @@
 mod aes;
 mod aes_gcm;
 mod chacha20;
+mod commands;
 mod cpu;
 mod ghash;
 mod installed;
