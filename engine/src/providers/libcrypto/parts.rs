@@ -292,6 +292,7 @@ fn expect_direction(context: &CipherContext, encrypt: bool) -> Result<(), String
 mod tests {
     use super::super::ffi::Interface;
     use super::*;
+    use crate::packet::{AesGcm, Layout, PacketCipher};
     use crate::providers::Libcrypto;
 
     /// This system's libcrypto; where there is none, these tests have nothing to say.
@@ -356,5 +357,33 @@ mod tests {
         let many = [3, 3, 4, 0xff, 0, 3].map(|nonce| seal(&mut one, nonce));
         let fresh = [3, 3, 4, 0xff, 0, 3].map(|nonce| seal(&mut make().expect("AES-GCM"), nonce));
         assert_eq!(many, fresh);
+    }
+
+    #[test]
+    fn packets_take_the_nonces_libcrypto_counts_by_itself() {
+        let Some(library) = library() else { return };
+        let (cipher, key) = (Cipher::Aes256Gcm, [7; 32]);
+        for count in [u64::from(u32::MAX), u64::MAX] {
+            let mut iv = [9; 12];
+            iv[4..].copy_from_slice(&count.to_be_bytes());
+            let gcm = EvpGcm::new(&library.api, cipher, &key, Direction::Seal);
+            let mut ours = AesGcm::new(gcm.expect("AES-GCM"), iv);
+            // As OpenSSH does it: the IV once, then the context counts.
+            let theirs = CipherContext::new(&library.api, algorithm(cipher), &key, None, true);
+            let mut theirs = theirs.expect("AES-GCM");
+            theirs.set_nonce(&iv).expect("an IV");
+            for _ in 0..3 {
+                let mut packet = Layout::of(cipher, None).frame(b"counted");
+                let mut expected = packet.clone();
+                ours.seal(0, &mut packet).expect("sealing");
+                let covered = expected.len() - ours.tag_len();
+                theirs.generate_nonce().expect("a nonce");
+                theirs.authenticate(&expected[..4]).expect("a length");
+                theirs.apply(&mut expected[4..covered]).expect("a body");
+                theirs.finish().expect("an end");
+                expected[covered..].copy_from_slice(&theirs.tag().expect("a tag"));
+                assert_eq!(packet, expected, "from {count:#x}");
+            }
+        }
     }
 }
