@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::statistics::median;
 use crate::algorithm::{Cipher, Mac};
 use crate::host::{Clock, run_cycles};
-use crate::packet::{LENGTH_FIELD, PacketCipher, PacketError};
+use crate::packet::{LENGTH_FIELD, Layout, PacketCipher, PacketError};
 use crate::providers::{Direction, Keys, Provider, Unavailable};
 
 /// Bytes a batch may fill: well inside a second-level cache, as the buffers of a running ssh are.
@@ -54,10 +54,7 @@ impl Cell {
 
     /// Bytes a receiver needs before it can tell the length: the field, or the first block that hides it.
     fn head(self) -> usize {
-        match self.mac {
-            Some(mac) if !mac.encrypt_then_mac => self.cipher.block_len(),
-            _ => LENGTH_FIELD,
-        }
+        Layout::of(self.cipher, self.mac).head_len()
     }
 }
 
