@@ -177,6 +177,31 @@ fn asyncssh_and_we_open_each_others_packets_over_rekey_and_wrap() {
 }
 
 #[test]
+fn asyncssh_counts_gcm_packets_as_we_do() {
+    let Some(mut asyncssh) = Asyncssh::start() else {
+        return;
+    };
+    for (name, provider) in providers() {
+        for cipher in [Cipher::Aes128Gcm, Cipher::Aes256Gcm] {
+            for first in [u64::from(u32::MAX), u64::MAX] {
+                let mut keys = keys(cipher, None, 3);
+                keys.iv[4..].copy_from_slice(&first.to_be_bytes());
+                let sealer = provider.packet_cipher(cipher, None, &keys, Direction::Seal);
+                let Ok(mut sealer) = sealer else { continue };
+                asyncssh.key("opener", cipher, None, &keys);
+                for i in 0..3 {
+                    let mut packet = Layout::of(cipher, None).frame(b"counted");
+                    let clear = packet[..packet.len() - sealer.tag_len()].to_vec();
+                    assert_eq!(sealer.seal(i, &mut packet), Ok(()));
+                    let opened = asyncssh.open("opener", i, &packet);
+                    assert_eq!(opened, Some(clear), "{name} {cipher} {first:#x} + {i}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn asyncssh_refuses_what_we_would_refuse() {
     let Some(mut asyncssh) = Asyncssh::start() else {
         return;

@@ -1,12 +1,12 @@
-//! Packet constructions: every provider against every other, over all lengths, over the wrap of the
-//! sequence number, and with every byte damaged in turn.
+//! Packet constructions: every provider against every other, over all lengths and counters' wraps, and
+//! with every bit of a short packet damaged in turn and the ends and middle of long ones.
 #![forbid(unsafe_code)]
 
 use engine::algorithm::{Cipher, Mac};
 use engine::packet::{LENGTH_FIELD, Layout, PacketCipher, PacketError};
 use engine::providers::{Direction, Provider};
 
-use crate::providers::{algorithms, keys, providers};
+use crate::providers::{algorithms, keys, libcrypto, providers};
 use crate::sweep::{is_thin, lengths};
 
 /// Sequence numbers that pass the wrap.
@@ -74,25 +74,124 @@ fn what_one_provider_seals_every_other_opens() {
 }
 
 #[test]
-fn a_flipped_bit_in_any_byte_is_refused() {
+fn any_flipped_bit_of_a_short_packet_is_refused() {
+    refuses_flipped_bits(if is_thin() { 20 } else { 90 }, |_, whole| {
+        (0..8 * whole).collect()
+    });
+}
+
+#[test]
+fn a_flipped_bit_of_a_long_packet_is_refused_in_length_body_and_tag() {
+    for len in [1100, 32 * 1024] {
+        refuses_flipped_bits(len, |covered, whole| {
+            let length = [0, LENGTH_FIELD - 1];
+            let body = [LENGTH_FIELD, covered / 2, covered - 1];
+            let tag = [covered, whole - 1];
+            let bytes = length.into_iter().chain(body).chain(tag);
+            bytes.map(|byte| 8 * byte + byte % 8).collect()
+        });
+    }
+}
+
+/// Flips one bit after the other in a packet with `len` bytes of payload; `bits` chooses them, given
+/// the packet's length without and with its tag.
+fn refuses_flipped_bits(len: usize, bits: impl Fn(usize, usize) -> Vec<usize>) {
     let providers = providers();
     for (cipher, mac) in algorithms() {
         let layout = Layout::of(cipher, mac);
-        let clear = layout.frame(&payload(if is_thin() { 20 } else { 90 }));
+        let clear = layout.frame(&payload(len));
+        let covered = clear.len() - layout.tag_len();
         let mut sealed = clear.clone();
         let Some((_, sealer)) = &mut all(&providers, cipher, mac, 2, Direction::Seal).pop() else {
             continue;
         };
         sealer.seal(7, &mut sealed).expect("sealing");
-        for position in 0..sealed.len() {
+        for bit in bits(covered, sealed.len()) {
             for (name, mut opener) in all(&providers, cipher, mac, 2, Direction::Open) {
                 let mut packet = sealed.clone();
-                packet[position] ^= 1 << (position % 8);
+                packet[bit / 8] ^= 1 << (bit % 8);
                 let opened = opener.open(7, &mut packet);
-                let what = format!("{name} {cipher} {mac:?}, byte {position}");
+                let what = format!("{name} {cipher} {mac:?}, bit {bit} of {len} bytes");
                 assert_eq!(opened, Err(PacketError::Refused), "{what}");
-                let body = LENGTH_FIELD..clear.len() - layout.tag_len();
-                assert_ne!(packet[body.clone()], clear[body], "{what} leaks plaintext");
+                let body = LENGTH_FIELD..covered;
+                assert!(
+                    packet[body.clone()] != clear[body],
+                    "{what} leaks plaintext"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn libcrypto_seals_and_opens_packets_at_odd_addresses() {
+    let Some(library) = libcrypto() else { return };
+    for (cipher, mac) in algorithms() {
+        let layout = Layout::of(cipher, mac);
+        let keys = keys(cipher, mac, 8);
+        let make = |direction| library.packet_cipher(cipher, mac, &keys, direction).ok();
+        let Some(mut aligned) = make(Direction::Seal) else {
+            continue;
+        };
+        let mut ends = [1, 63].map(|offset| {
+            let both = (make(Direction::Seal), make(Direction::Open));
+            (
+                offset,
+                both.0.expect("a sealer"),
+                both.1.expect("an opener"),
+            )
+        });
+        for (len, sequence) in lengths().zip(sequences()) {
+            let clear = layout.frame(&payload(len));
+            let covered = clear.len() - layout.tag_len();
+            let mut sealed = clear.clone();
+            aligned.seal(sequence, &mut sealed).expect("sealing");
+            for (offset, sealer, opener) in &mut ends {
+                let what = format!("{cipher} {mac:?}, {len} bytes at {offset}");
+                let mut buffer = vec![0xa5; *offset + clear.len() + 64];
+                let packet = *offset..*offset + clear.len();
+                buffer[packet.clone()].copy_from_slice(&clear);
+                let done = sealer.seal(sequence, &mut buffer[packet.clone()]);
+                assert_eq!(done, Ok(()), "{what}");
+                assert!(buffer[packet.clone()] == sealed, "{what}");
+                let done = opener.open(sequence, &mut buffer[packet.clone()]);
+                assert_eq!(done, Ok(()), "{what}");
+                assert!(
+                    buffer[packet.clone()][..covered] == clear[..covered],
+                    "{what}"
+                );
+                let around = buffer[..packet.start].iter().chain(&buffer[packet.end..]);
+                assert!(around.into_iter().all(|&byte| byte == 0xa5), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn gcm_counts_packets_in_all_64_bits_and_leaves_the_rest_of_the_iv() {
+    for (name, provider) in providers() {
+        for cipher in [Cipher::Aes128Gcm, Cipher::Aes256Gcm] {
+            let clear = Layout::of(cipher, None).frame(&payload(40));
+            let starting_at = |count: u64| {
+                let mut keys = keys(cipher, None, 9);
+                keys.iv[4..].copy_from_slice(&count.to_be_bytes());
+                let make = |direction| provider.packet_cipher(cipher, None, &keys, direction).ok();
+                make(Direction::Seal).zip(make(Direction::Open))
+            };
+            for first in [u64::from(u32::MAX), u64::MAX] {
+                let Some((mut sealer, mut opener)) = starting_at(first) else {
+                    continue;
+                };
+                for i in 0..3 {
+                    let what = format!("{name} {cipher}, packet {i} from {first:#x}");
+                    let fresh = starting_at(first.wrapping_add(i));
+                    let (mut counted, mut expected) = (clear.clone(), clear.clone());
+                    sealer.seal(0, &mut counted).expect(&what);
+                    let sealed = fresh.map(|(mut fresh, _)| fresh.seal(0, &mut expected));
+                    assert_eq!(sealed, Some(Ok(())), "{what}");
+                    assert_eq!(counted, expected, "{what}");
+                    assert_eq!(opener.open(0, &mut counted), Ok(()), "{what}");
+                }
             }
         }
     }

@@ -270,6 +270,8 @@ enum Fault {
     Bulk,
     /// Every tag is taken.
     TakesAll,
+    /// Every tag of a long packet is taken.
+    TakesLong,
 }
 
 struct FaultyCipher {
@@ -315,8 +317,13 @@ impl PacketCipher for FaultyCipher {
         if matches!(self.fault, Fault::Bulk) && packet.len() > 20_000 {
             packet[20_000] ^= 1;
         }
+        let takes = match self.fault {
+            Fault::Bulk => false,
+            Fault::TakesAll => true,
+            Fault::TakesLong => packet.len() > 4096,
+        };
         match self.inside.open(sequence, packet) {
-            Err(PacketError::Refused) if matches!(self.fault, Fault::TakesAll) => Ok(()),
+            Err(PacketError::Refused) if takes => Ok(()),
             other => other,
         }
     }
@@ -327,6 +334,7 @@ fn the_self_test_notices_faults() {
     for (fault, wrong) in [
         (Fault::Bulk, "sealed packets differ from the known ones"),
         (Fault::TakesAll, "it takes a damaged packet"),
+        (Fault::TakesLong, "it takes a damaged packet"),
     ] {
         let inside = RustCrypto::new();
         let faulty = Faulty { inside, fault };
