@@ -140,7 +140,10 @@ fn what_gets_its_final_name_is_on_the_disk_before_and_its_directory_after() {
     for (at, (_, to)) in renames {
         let name = to.file_name().unwrap().to_str().unwrap();
         let temporary = |path: &Path| {
-            path != to && path.parent() == to.parent() && path.to_str().unwrap().contains(name)
+            let hidden = path.file_name().unwrap().to_str().unwrap();
+            let of_the_journal = hidden.strip_prefix('.') == Some(name);
+            path.parent() == to.parent()
+                && (of_the_journal || hidden.starts_with(".cipher-advisor-"))
         };
         let last = |wanted: &str| {
             log[..at]
@@ -489,6 +492,90 @@ fn a_damaged_journal_stops_with_its_name() {
         ),
         "{error}"
     );
+}
+
+const ENTRY: &str = "/var/lib/cipher-advisor/journal/000001.json";
+
+/// A host whose first change was interrupted at the very end, its entry edited by hand.
+fn interrupted_with(edit: impl Fn(&mut serde_json::Value)) -> Host {
+    let host = Host::debian();
+    run(&host, &host.files).unwrap();
+    host.put("/precious", "keep me");
+    let mut entry = serde_json::from_str(&host.text(ENTRY)).unwrap();
+    edit(&mut entry);
+    entry["progress"] = "begun".into();
+    host.put(ENTRY, entry.to_string());
+    host
+}
+
+#[test]
+fn a_journal_of_somebody_else_is_not_followed() {
+    let nothing = |_: &mut serde_json::Value| {};
+    for path in [STATE, "/var/lib/cipher-advisor/journal", ENTRY] {
+        for (mode, uid) in [(0o720, None), (0o702, None), (0o700, Some(7))] {
+            let host = interrupted_with(nothing);
+            host.chmod(path, mode);
+            if uid.is_some_and(|uid| !host.chown(path, uid, uid)) {
+                continue;
+            }
+            let old = host.snapshot("/");
+            let refusals = [
+                run(&host, &host.files).unwrap_err(),
+                apply::rollback(None, false, &host.request(&host.files)).unwrap_err(),
+            ];
+            for error in refusals {
+                assert!(
+                    matches!(&error, ApplyError::Untrusted(found) if found == Path::new(path)),
+                    "{error}"
+                );
+            }
+            assert_eq!(host.snapshot("/"), old);
+        }
+    }
+    let host = interrupted_with(nothing);
+    run(&host, &host.files).unwrap();
+}
+
+#[test]
+fn an_entry_cannot_name_files_that_are_not_ours() {
+    let forged = [
+        ("temporary", "/precious"),
+        ("temporary", "/etc/ssh/ssh_config"),
+        ("temporary", "/etc/ssh/sshd_config.d/.cipher-advisor-1-2"),
+        ("backup", "/precious"),
+        ("backup", "/var/lib/cipher-advisor/backups/other"),
+        (
+            "backup",
+            "/var/lib/cipher-advisor/backups/../../../../precious",
+        ),
+        ("target", "/precious"),
+    ];
+    for (field, value) in forged {
+        let host = interrupted_with(|entry| entry["files"][1][field] = value.into());
+        let old = host.snapshot("/");
+        let error = run(&host, &host.files).unwrap_err().to_string();
+        assert!(
+            error.contains("000001.json: not an entry of the journal"),
+            "{error}"
+        );
+        assert_eq!(host.snapshot("/"), old, "{field} {value}");
+    }
+    let host = interrupted_with(|entry| entry["id"] = 2.into());
+    let error = run(&host, &host.files).unwrap_err().to_string();
+    assert!(error.contains("not an entry of the journal"), "{error}");
+}
+
+#[test]
+fn a_file_with_the_longest_name_is_changed_and_put_back() {
+    let host = Host::debian();
+    let path = format!("/etc/ssh/sshd_config.d/{}.conf", "x".repeat(250));
+    host.put(&path, "UsePAM yes\n");
+    let old = host.snapshot("/etc");
+    let plan = host.plan(Side::Server, "", &[(&path, "Ciphers aes256-ctr\n")]);
+    apply::apply(&[plan], &host.request(&host.files)).unwrap();
+    assert_eq!(host.text(&path), "Ciphers aes256-ctr\n");
+    apply::rollback(None, false, &host.request(&host.files)).unwrap();
+    assert_eq!(host.snapshot("/etc"), old);
 }
 
 #[test]

@@ -74,6 +74,9 @@ pub enum ApplyError {
         /// What is wrong with it.
         what: String,
     },
+    /// Somebody else could have written the journal: nothing it says is done.
+    #[error("{}: belongs to somebody else, or others may write to it; see who did that, then give it to the user who runs this, with mode go-w, or move it away; nothing was changed", .0.display())]
+    Untrusted(PathBuf),
     /// There is nothing to put back.
     #[error("nothing to put back: {0}")]
     NothingToRollBack(String),

@@ -3,8 +3,12 @@
 //! An entry is on the disk as *begun*, with every name it will use, before the first of them is created.
 //! It becomes *done* or *undone* by one rename. What is found as *begun* when the lock is free was
 //! interrupted.
+//!
+//! What an entry says is done with the rights of whoever runs this. So nobody else may have been able to write
+//! it, and the names in it must be the ones we would choose.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -113,6 +117,55 @@ impl Entry {
         }
     }
 
+    /// Adds a file, and chooses the names it needs.
+    pub(super) fn add(
+        &mut self,
+        state: &Path,
+        (path, target): (PathBuf, PathBuf),
+        before: Option<Stamp>,
+        after: Option<String>,
+    ) {
+        let number = self.files.len() + 1;
+        self.files.push(Record {
+            temporary: self.temporary(&target, number),
+            backup: before
+                .is_some()
+                .then(|| self.backup(state, &target, number)),
+            path,
+            target,
+            before,
+            after,
+        });
+    }
+
+    /// A name no Include pattern matches, for `*` passes over names that begin with a dot.
+    fn temporary(&self, target: &Path, number: usize) -> PathBuf {
+        target.with_file_name(format!(".cipher-advisor-{}-{number}", self.id))
+    }
+
+    /// A name that says when, and of which file where it is not too long a name for that.
+    fn backup(&self, state: &Path, target: &Path, number: usize) -> PathBuf {
+        const LONGEST: usize = 128;
+        let mut file: OsString = format!("{}-{:06}-{number}", self.timestamp(), self.id).into();
+        let name = target.file_name().unwrap_or_default();
+        if name.len() <= LONGEST {
+            file.push("-");
+            file.push(name);
+        }
+        backups(state).join(file)
+    }
+
+    /// Whether an entry that was read has the names that were chosen when it was made.
+    fn has_own_names(&self, state: &Path) -> bool {
+        let mut numbered = (1..).zip(&self.files);
+        numbered.all(|(number, record)| {
+            let backup = self.backup(state, &record.target, number);
+            record.temporary == self.temporary(&record.target, number)
+                && record.backup.as_ref().is_none_or(|it| *it == backup)
+                && record.backup.is_some() == record.before.is_some()
+        })
+    }
+
     /// When it began.
     #[must_use]
     pub fn time(&self) -> SystemTime {
@@ -143,6 +196,8 @@ pub(super) fn entries(files: &dyn Files, state: &Path) -> Result<Vec<Entry>, App
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(ApplyError::step("list the journal", &directory)(error)),
     };
+    require_trust(files, state)?;
+    require_trust(files, &directory)?;
     let mut entries = Vec::new();
     for path in names {
         if path
@@ -150,7 +205,7 @@ pub(super) fn entries(files: &dyn Files, state: &Path) -> Result<Vec<Entry>, App
             .is_some_and(|extension| extension == "json")
             && !is_unfinished(&path)
         {
-            entries.push(entry(files, &path)?);
+            entries.push(entry(files, state, &path)?);
         }
     }
     entries.sort_by_key(|entry| entry.id);
@@ -160,13 +215,13 @@ pub(super) fn entries(files: &dyn Files, state: &Path) -> Result<Vec<Entry>, App
 /// Puts an entry on the disk, or replaces it, at one stroke.
 pub(super) fn write(files: &dyn Changes, state: &Path, entry: &Entry) -> Result<(), ApplyError> {
     let directory = directory(state);
-    let path = directory.join(format!("{:06}.json", entry.id));
+    let path = place(state, entry.id);
     let unfinished = directory.join(format!(".{:06}.json", entry.id));
     let text = serde_json::to_vec_pretty(entry).map_err(|error| ApplyError::Journal {
         path: path.clone(),
         what: error.to_string(),
     })?;
-    let written = place(files, &unfinished, &text).and_then(|()| files.rename(&unfinished, &path));
+    let written = create(files, &unfinished, &text).and_then(|()| files.rename(&unfinished, &path));
     if let Err(error) = written {
         // What cannot be removed now is removed by the next run.
         let _ = files.remove(&unfinished);
@@ -202,12 +257,43 @@ pub(super) fn directory(state: &Path) -> PathBuf {
     state.join("journal")
 }
 
+/// Where the old bytes are.
+pub(super) fn backups(state: &Path) -> PathBuf {
+    state.join("backups")
+}
+
+/// That nobody could have written what is at a path but this user, or root, who may write everything anyway.
+pub(super) fn require_trust(files: &dyn Files, path: &Path) -> Result<(), ApplyError> {
+    let status = files.status(path);
+    let status = status.map_err(ApplyError::step("look at", path))?;
+    if [0, user()].contains(&status.uid) && status.mode & 0o022 == 0 {
+        Ok(())
+    } else {
+        Err(ApplyError::Untrusted(path.to_owned()))
+    }
+}
+
+#[cfg(unix)]
+fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn user() -> u32 {
+    0
+}
+
+fn place(state: &Path, id: u64) -> PathBuf {
+    directory(state).join(format!("{id:06}.json"))
+}
+
 fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.as_encoded_bytes().starts_with(b".")
 }
 
-fn entry(files: &dyn Files, path: &Path) -> Result<Entry, ApplyError> {
+fn entry(files: &dyn Files, state: &Path, path: &Path) -> Result<Entry, ApplyError> {
+    require_trust(files, path)?;
     let bytes = files.read(path).map_err(ApplyError::step("read", path))?;
     let journal = |what: String| ApplyError::Journal {
         path: path.to_owned(),
@@ -215,14 +301,16 @@ fn entry(files: &dyn Files, path: &Path) -> Result<Entry, ApplyError> {
     };
     let entry: Entry =
         serde_json::from_slice(&bytes).map_err(|error| journal(error.to_string()))?;
-    if entry.schema == SCHEMA {
-        Ok(entry)
-    } else {
-        Err(journal(format!("its form is number {}", entry.schema)))
+    if entry.schema != SCHEMA {
+        return Err(journal(format!("its form is number {}", entry.schema)));
     }
+    if path != place(state, entry.id) || !entry.has_own_names(state) {
+        return Err(journal("it has names we never choose".into()));
+    }
+    Ok(entry)
 }
 
-fn place(files: &dyn Changes, path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn create(files: &dyn Changes, path: &Path, bytes: &[u8]) -> io::Result<()> {
     files.create(path)?;
     files.write(path, bytes)?;
     files.sync(path)

@@ -126,10 +126,14 @@ impl Steps<'_> {
     }
 }
 
+/// A name that is too long, or that lies below a file, is nobody's either.
 fn there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }

@@ -6,13 +6,12 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use super::journal::{self, Deed, Entry, Progress, Record, Stamp, sha256};
+use super::journal::{self, Deed, Entry, Progress, Record, Stamp, backups, sha256};
 use super::steps::{Owner, Steps};
 use super::{ApplyError, Scope};
 use crate::files::{Changes, Files, Kind, Lock};
@@ -57,6 +56,9 @@ impl<'a> Session<'a> {
             cancelled: Some(cancelled),
         };
         make_state(act, state)?;
+        for directory in [state.to_owned(), journal::directory(state), backups(state)] {
+            journal::require_trust(files, &directory)?;
+        }
         let path = state.join("lock");
         let lock = files.lock(&path).map_err(ApplyError::step("lock", &path))?;
         let lock = lock.ok_or_else(|| ApplyError::Busy(holder(files, &path)))?;
@@ -105,16 +107,8 @@ impl<'a> Session<'a> {
                 mode: scope.file_mode(),
                 ids: None,
             }));
-            let name = target.file_name().unwrap_or_default();
-            let backup = before.is_some().then(|| self.backup(&entry, name));
-            entry.files.push(Record {
-                path: one.path.clone(),
-                temporary: target.with_file_name(hidden(name, id)),
-                target,
-                backup,
-                before,
-                after: one.after.as_deref().map(sha256),
-            });
+            let after = one.after.as_deref().map(sha256);
+            entry.add(self.state, (one.path.clone(), target), before, after);
         }
         Ok(Group {
             entry,
@@ -275,13 +269,6 @@ impl<'a> Session<'a> {
             .zip(status)
             .map(|(bytes, status)| Stamp::new(&bytes, &status)))
     }
-
-    fn backup(&self, entry: &Entry, name: &OsStr) -> PathBuf {
-        let number = entry.files.len() + 1;
-        let mut file: OsString = format!("{}-{:06}-{number}-", entry.timestamp(), entry.id).into();
-        file.push(name);
-        backups(self.state).join(file)
-    }
 }
 
 fn put_back(act: Steps<'_>, record: &Record) -> Result<(), ApplyError> {
@@ -309,18 +296,6 @@ fn make_state(act: Steps<'_>, state: &Path) -> Result<(), ApplyError> {
         }
     }
     Ok(())
-}
-
-fn backups(state: &Path) -> PathBuf {
-    state.join("backups")
-}
-
-/// A name no Include pattern matches, for `*` passes over names that begin with a dot.
-fn hidden(name: &OsStr, id: u64) -> OsString {
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".cipher-advisor-{id}"));
-    hidden
 }
 
 fn parents(entry: &Entry) -> BTreeSet<&Path> {
