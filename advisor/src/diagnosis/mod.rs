@@ -33,6 +33,7 @@ pub struct Finding {
     /// What to do about it.
     pub cure: String,
     /// The file it is about.
+    #[serde(serialize_with = "crate::files::text::optional_path")]
     pub file: Option<PathBuf>,
     /// The line in that file, from 1.
     pub line: Option<usize>,

@@ -5,6 +5,7 @@
 
 mod sys;
 mod system;
+pub(crate) mod text;
 
 use std::fs::File;
 use std::io;

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use engine::installed::Offer;
 use engine::report::{Report, SCHEMA};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::diagnosis::Finding;
+use crate::files::text;
 use crate::policy::Profile;
 use crate::recommendation::{Advice, Evidence, Recommendation};
 use crate::resolver::{Considered, Effective, Location, Outcome, Problem, Severity, Side, Source};
@@ -68,7 +69,7 @@ pub struct SideConfiguration {
     /// What the program itself offered when asked; `None` where it was not asked.
     pub offered: Option<Offered>,
     /// Every file read.
-    #[serde(serialize_with = "texts")]
+    #[serde(serialize_with = "text::paths")]
     pub files: Vec<PathBuf>,
 }
 
@@ -81,7 +82,7 @@ pub enum SourceRecord {
         /// The option (`-oCiphers=…`).
         command_line: String,
         /// The file it is written in, or the process it was seen at.
-        #[serde(serialize_with = "text")]
+        #[serde(serialize_with = "text::path")]
         file: PathBuf,
         /// The line, from 1; 0 for the file as a whole.
         line: usize,
@@ -89,7 +90,7 @@ pub enum SourceRecord {
     /// A line of a file.
     Line {
         /// The file.
-        #[serde(serialize_with = "text")]
+        #[serde(serialize_with = "text::path")]
         file: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -105,7 +106,7 @@ pub enum SourceRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConsideredLine {
     /// The file.
-    #[serde(serialize_with = "text")]
+    #[serde(serialize_with = "text::path")]
     pub file: PathBuf,
     /// The line, from 1.
     pub line: usize,
@@ -125,7 +126,7 @@ pub struct ProblemRecord {
     /// How bad it is; the program refuses the files for an error.
     pub severity: Severity,
     /// The file.
-    #[serde(serialize_with = "text")]
+    #[serde(serialize_with = "text::path")]
     pub file: PathBuf,
     /// The line, from 1; 0 for the file as a whole.
     pub line: usize,
@@ -207,14 +208,14 @@ pub struct Change {
     /// Which side it is for.
     pub side: Side,
     /// The file.
-    #[serde(serialize_with = "text")]
+    #[serde(serialize_with = "text::path")]
     pub file: PathBuf,
     /// Why this file and this place, in one sentence.
     pub strategy: String,
     /// The unified diff.
     pub diff: String,
     /// Where the old bytes are kept; `None` until written, and where there were none.
-    #[serde(serialize_with = "optional_text")]
+    #[serde(serialize_with = "text::optional_path")]
     pub backup: Option<PathBuf>,
 }
 
@@ -251,23 +252,6 @@ impl ConsideredLine {
     pub fn place(&self) -> String {
         place(&self.file, self.line)
     }
-}
-
-/// A path in JSON, which has no bytes: what is no UTF-8 is replaced.
-fn text<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(&path.display())
-}
-
-/// Like [`text`].
-fn texts<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
-}
-
-/// Like [`text`].
-fn optional_text<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
-    path.as_ref()
-        .map(|path| path.to_string_lossy())
-        .serialize(to)
 }
 
 /// `file:line`, or the file alone where it is meant as a whole.
