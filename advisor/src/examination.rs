@@ -12,13 +12,13 @@ use engine::report::{OpenSsh, Program, Report};
 use crate::diagnosis::{Finding, Subject, diagnose};
 use crate::files::Files;
 use crate::layout::{self, Layout};
-use crate::output::{Change, Document, RecommendationRecord};
+use crate::output::{Change, Document, RecommendationRecord, SideConfiguration};
 use crate::plan::{Plan, PlanRequest, Refusal, Target, plan, unified_diff};
 use crate::policy::Policy;
 use crate::recommendation::{Advice, Choice, Recommendation, recommend};
 use crate::resolver::{
-    ClientFiles, ClientRequest, Effective, Problem, ServerRequest, Severity, Side, Source,
-    Supported, resolve_client, resolve_server,
+    ClientFiles, ClientRequest, Effective, Location, Outcome, Problem, ServerRequest, Severity,
+    Side, Source, Supported, resolve_client, resolve_server,
 };
 
 use crate::startup::{self, Daemon};
@@ -294,7 +294,52 @@ impl<'a> Examination<'a> {
         document.findings = self.findings();
         let plans = self.plans.iter().flatten();
         document.changes = plans.flat_map(changes).collect();
+        document.sides = self.request.sides.to_vec();
+        document.refusals = self.refusals();
+        document.destination = self.request.host.map(str::to_owned);
+        if let Some(client) = &mut document.configuration.client {
+            self.tell_no_host(client);
+        }
         document
+    }
+
+    /// Why sides asked for are not written: no plan, or files that need no other order but a repair.
+    fn refusals(&self) -> Vec<String> {
+        let sides = self.request.sides.iter().zip(&self.plans);
+        let refusal = |(&side, plan): (&Side, &Result<Plan, Refusal>)| match plan {
+            Err(refusal) => Some(refusal.to_string()),
+            Ok(_) => {
+                let mut problems = self.effective(side).problems.iter();
+                let error = problems.find(|it| it.severity == Severity::Error);
+                error.map(ToString::to_string)
+            }
+        };
+        sides.filter_map(refusal).collect()
+    }
+
+    /// A `Host` block that applies to nobody yet may well apply once a host is named.
+    fn tell_no_host(&self, client: &mut SideConfiguration) {
+        if self.request.host.is_some() {
+            return;
+        }
+        for (line, told) in self.client.considered.iter().zip(&mut client.considered) {
+            let Outcome::BlockDoesNotMatch(block) = &line.outcome else {
+                continue;
+            };
+            if self.is_host_block(block) {
+                told.outcome.push_str(": no host was given");
+            }
+        }
+    }
+
+    fn is_host_block(&self, block: &Location) -> bool {
+        let bytes = self.request.files.read(&block.file).unwrap_or_default();
+        let mut lines = bytes.split(|&byte| byte == b'\n');
+        let line = lines.nth(block.line.saturating_sub(1)).unwrap_or_default();
+        let keyword = line
+            .trim_ascii_start()
+            .split(|byte| !byte.is_ascii_alphabetic());
+        keyword.take(1).any(|it| it.eq_ignore_ascii_case(b"host"))
     }
 
     const fn effective(&self, side: Side) -> &Effective {

@@ -54,6 +54,12 @@ impl World {
         self.folder.path().join("saved.json")
     }
 
+    /// What was printed, without the folder that is another one every time.
+    fn shown(&self, ran: &Ran) -> String {
+        let folder = self.folder.path().to_str().unwrap();
+        ran.out.replace(folder, "FOLDER")
+    }
+
     fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.root().join(path), bytes).unwrap();
     }
@@ -125,7 +131,7 @@ fn the_main_job_shows_everything_and_writes_nothing() {
     let before = world.contents();
     let ran = world.run(&[]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    insta::assert_snapshot!(ran.out);
+    insta::assert_snapshot!(world.shown(&ran));
     assert_eq!(world.contents(), before);
     assert!(!world.root().join("var/lib/cipher-advisor").exists());
 }
@@ -144,11 +150,8 @@ fn apply_check_and_rollback_make_a_circle() {
         "what was cured is no finding: {}",
         applied.out
     );
-    assert!(
-        applied
-            .out
-            .contains("`advisor --rollback` puts the old bytes back.")
-    );
+    let hint = "Written. `advisor --root FOLDER/tree --rollback` puts the old bytes back.\n";
+    assert!(world.shown(&applied).contains(hint), "{}", applied.out);
     let drop_in = world
         .root()
         .join("etc/ssh/ssh_config.d/10-cipher-advisor.conf");
@@ -390,6 +393,96 @@ fn without_evidence_there_is_no_advice_to_agree_with() {
 }
 
 #[test]
+fn the_server_is_spoken_of_when_it_was_asked_for() {
+    let world = World::new();
+    let ran = world.run(&["--side", "server"]);
+    let headline = "sshd lists chacha20-poly1305 first; by speed that is aes128-gcm.";
+    assert!(ran.out.starts_with(headline), "{}", ran.out);
+    assert!(
+        ran.out.contains("Recommended for the server\n"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        !ran.out.contains("Recommended for the client"),
+        "{}",
+        ran.out
+    );
+    let applied = world.run(&["--side", "server", "--apply", "--no-validate"]);
+    assert_eq!(applied.code, 0, "{}", applied.err);
+    assert!(
+        !applied.out.contains("--side server writes it"),
+        "{}",
+        applied.out
+    );
+    let hint = "`advisor --root FOLDER/tree --side server --rollback` puts";
+    assert!(world.shown(&applied).contains(hint), "{}", applied.out);
+}
+
+#[test]
+fn the_next_command_repeats_what_the_result_depends_on() {
+    let world = World::new();
+    let policy = world.folder.path().join("site policy.toml");
+    fs::write(&policy, "name = 'site'\n").unwrap();
+    let ran = world.run(&[
+        "--policy",
+        policy.to_str().unwrap(),
+        "--profile",
+        "mixed",
+        "--evidence",
+        "packet",
+        "--ssh-config",
+        "/etc/ssh/ssh_config",
+    ]);
+    let hint = "  Nothing was written. `advisor --root FOLDER/tree --ssh-config /etc/ssh/ssh_config --measurements FOLDER/saved.json --policy 'FOLDER/site policy.toml' --profile mixed --evidence packet --apply` writes this.\n";
+    assert!(world.shown(&ran).contains(hint), "{}", ran.out);
+}
+
+#[test]
+fn a_saved_reports_numbers_are_said_to_be_its() {
+    let world = World::new();
+    let mut report = fast_aes();
+    report.host.name = "loom".to_owned();
+    report.host.measured_at = 951_827_696;
+    fs::write(world.saved(), json(&Document::new(report))).unwrap();
+    let origin = "Numbers from FOLDER/saved.json, measured on loom on 2000-02-29.\n";
+    for args in [
+        &[][..],
+        &["--check"],
+        &["measure"],
+        &["doctor"],
+        &["--markdown"],
+    ] {
+        let ran = world.run(args);
+        assert!(world.shown(&ran).contains(origin), "{args:?}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_named_program_that_is_absent_is_named() {
+    let world = World::new();
+    world
+        .run(&["--ssh", "/nonexistent/ssh"])
+        .fails_with("/nonexistent/ssh: not found; give --ssh the path of an ssh");
+    world
+        .run(&["doctor", "--sshd", "/nonexistent/sshd"])
+        .fails_with("/nonexistent/sshd: not found");
+}
+
+#[test]
+fn explain_names_the_host_or_says_that_none_was_given() {
+    let world = World::new();
+    world.write(CLIENT, "Host old\n    Ciphers aes128-ctr\n");
+    let without = world.run(&["explain"]).out;
+    let told = "its block at /etc/ssh/ssh_config:1:1 does not apply: no host was given\n";
+    assert!(without.contains(told), "{without}");
+    let with = world.run(&["explain", "old"]).out;
+    assert!(with.starts_with("Ciphers in force for old\n"), "{with}");
+    let other = world.run(&["explain", "new"]).out;
+    assert!(!other.contains("no host was given"), "{other}");
+}
+
+#[test]
 fn another_machines_report_gives_another_order() {
     let world = World::new();
     fs::write(world.saved(), json(&Document::new(no_aes()))).unwrap();
@@ -415,6 +508,13 @@ fn a_plan_that_is_refused_is_told_and_applied_never() {
         "{}",
         shown.out
     );
+    for shown in [shown, world.run(&["--check"])] {
+        let text = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told = "Will not write: /etc/ssh/ssh_config:2:13: this line gives some hosts a list";
+        assert!(text.contains(told), "{text}");
+        assert!(!text.contains("Nothing to write."), "{text}");
+        assert!(!text.contains("writes this"), "{text}");
+    }
     let ran = world.run(&["--apply", "--no-validate"]);
     ran.fails_with("/etc/ssh/ssh_config:2:13: this line gives some hosts a list of their own");
     assert_eq!(world.contents(), before);
@@ -427,6 +527,15 @@ fn a_configuration_ssh_would_refuse_fails_the_check() {
     let ran = world.run(&["--check"]);
     ran.fails_with("/etc/ssh/ssh_config:2:");
     ran.fails_with("Bad SSH2 cipher spec");
+    for format in ["--plain", "--markdown"] {
+        let shown = world.run(&[format]).out;
+        let text = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let headline = "ssh refuses this configuration: /etc/ssh/ssh_config:2:";
+        assert!(text.trim_start_matches('*').starts_with(headline), "{text}");
+        let reason = "Will not write: /etc/ssh/ssh_config:2:";
+        assert!(text.contains(reason), "{text}");
+        assert!(!text.contains("Recommended for the client"), "{text}");
+    }
     assert_eq!(world.run(&["--check", "--side", "server"]).code, 1);
 }
 
@@ -505,9 +614,11 @@ fn explain_says_which_line_wins() {
 
 #[test]
 fn doctor_lists_what_was_found() {
-    let ran = World::new().run(&["doctor"]);
+    let world = World::new();
+    let ran = world.run(&["doctor"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    insta::assert_snapshot!(ran.out);
+    assert!(!ran.out.contains("nothing was measured"), "{}", ran.out);
+    insta::assert_snapshot!(world.shown(&ran));
 }
 
 #[test]
@@ -787,6 +898,7 @@ fn an_interrupt_ends_it_with_130_and_nothing_changed() {
         .args(["--apply", "--measurements", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     wait_until_interrupts_are_caught(child.id());
@@ -794,7 +906,13 @@ fn an_interrupt_ends_it_with_130_and_nothing_changed() {
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(sent.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // Standard input is to stay open until the signal has arrived.
+    let input = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(output.status.code(), Some(130));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(told, "interrupted: nothing was changed\n");
     assert_eq!(world.contents(), before);
 }
 

@@ -317,7 +317,7 @@ fn create(files: &dyn Changes, path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar.
-fn civil(days: u64) -> (u64, u64, u64) {
+pub(crate) fn civil(days: u64) -> (u64, u64, u64) {
     // Years begin in March here, so that the leap day comes last; 719468 days lie before 1970-01-01.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

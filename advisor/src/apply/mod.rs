@@ -24,6 +24,7 @@ use crate::files::Changes;
 use crate::plan::Plan;
 
 pub use failure::ApplyError;
+pub(crate) use journal::civil;
 pub use journal::{Deed, Entry, Progress, Record, Stamp};
 pub use rollback::{Recovery, history, recover, rollback};
 pub use validation::{Program, Validator, Verdict};

@@ -3,14 +3,21 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use advisor::output::{Document, Style, View, csv, json, markdown, text};
 use anyhow::{Context, Result, bail};
 
+use super::again;
 use super::args::{ColorName, Options};
 
 /// Prints the parts of a document a command is about, and saves it where asked.
 pub(super) fn emit(document: &Document, view: View, options: &Options) -> Result<()> {
+    let document = &Document {
+        commands: again::commands(options),
+        measurements_from: options.measurements.as_deref().map(named),
+        ..document.clone()
+    };
     if let Some(path) = &options.save {
         std::fs::write(path, json(document))
             .with_context(|| format!("{}: cannot be written", path.display()))?;
@@ -24,6 +31,13 @@ pub(super) fn emit(document: &Document, view: View, options: &Options) -> Result
         Some(path) => std::fs::write(path, text)
             .with_context(|| format!("{}: cannot be written", path.display())),
         None => print(&text),
+    }
+}
+
+fn named(path: &Path) -> String {
+    match path.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => path.display().to_string(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Ctrl-C: at once while nothing is being written, in good order while something is.
 #![forbid(unsafe_code)]
 
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use advisor::apply::ApplyError;
 use anyhow::Result;
@@ -10,22 +11,26 @@ use anyhow::Result;
 /// What a shell reports for a program that an interrupt ended.
 const INTERRUPTED: u8 = 130;
 
-/// Whether a signal may end the program on the spot.
-static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
+/// Whether a signal may end the program on the spot. Held while that is decided.
+static AT_ONCE: Mutex<bool> = Mutex::new(true);
+/// Whether a line of progress stands unended on the terminal.
+pub(super) static LINE_OPEN: AtomicBool = AtomicBool::new(false);
 /// Whether a signal came.
 static CANCELLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
 
 /// From now on SIGINT, SIGTERM and SIGHUP end the program with 130.
 pub(super) fn arm() -> Result<()> {
     #[cfg(unix)]
-    for signal in [
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGHUP,
-    ] {
-        let code = i32::from(INTERRUPTED);
-        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&AT_ONCE))?;
-        signal_hook::flag::register(signal, Arc::clone(&CANCELLED))?;
+    {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let signals = [SIGINT, SIGTERM, SIGHUP];
+        for signal in signals {
+            signal_hook::flag::register(signal, Arc::clone(&CANCELLED))?;
+        }
+        let mut arrived = signal_hook::iterator::Signals::new(signals)?;
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || arrived.forever().for_each(|_| end_unless_writing()))?;
     }
     // Caught, so that a limit on file sizes is an error of the write and not the end of the program.
     #[cfg(unix)]
@@ -33,9 +38,28 @@ pub(super) fn arm() -> Result<()> {
     Ok(())
 }
 
+/// Ends the program without running what others registered for its end: they may be at work.
+#[cfg(unix)]
+fn end_unless_writing() {
+    let at_once = AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
+    if *at_once {
+        let line_end = if LINE_OPEN.load(Ordering::SeqCst) {
+            "\n"
+        } else {
+            ""
+        };
+        // Whoever closed standard error does not want to know.
+        let _ = writeln!(
+            std::io::stderr(),
+            "{line_end}interrupted: nothing was changed"
+        );
+        signal_hook::low_level::exit(i32::from(INTERRUPTED));
+    }
+}
+
 /// From now on signals only set the flag, which is looked at before every step.
 pub(super) fn while_writing() -> &'static AtomicBool {
-    AT_ONCE.store(false, Ordering::SeqCst);
+    *AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner) = false;
     &CANCELLED
 }
 

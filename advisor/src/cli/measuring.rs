@@ -4,10 +4,10 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use advisor::resolver::Side;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use engine::host::{SystemClock, SystemCommands, SystemMachine};
 use engine::installed::{DiscoverRequest, discover};
 use engine::measure::{MeasureRequest, SurveyRequest, World, describe, survey};
@@ -15,6 +15,7 @@ use engine::report::{Measurement, OpenSsh, Report, SCHEMA};
 use serde::Deserialize;
 
 use super::args::Options;
+use super::interrupt;
 use super::surroundings::Surroundings;
 
 /// The share of the time budget that goes into samples; the rest is for finding, reading and printing.
@@ -49,15 +50,26 @@ pub(super) fn report(options: &Options, here: Option<&Surroundings>) -> Result<R
     Ok(report)
 }
 
-/// The machine without any numbers.
+/// A program that was named must be there: another one, or none, would be an answer to another question.
+pub(super) fn require_programs(options: &Options) -> Result<()> {
+    let named = [("ssh", &options.ssh), ("sshd", &options.sshd)];
+    for (name, path) in named {
+        let Some(path) = path else { continue };
+        let is_path = path.components().count() > 1;
+        if is_path && !path.is_file() {
+            bail!(
+                "{}: not found; give --{name} the path of an {name} that is installed here",
+                path.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The machine without new numbers.
 pub(super) fn description(options: &Options) -> Result<Report> {
     match &options.measurements {
-        Some(path) => Ok(Report {
-            measurements: Vec::new(),
-            unavailable: Vec::new(),
-            transfers: Vec::new(),
-            ..saved(path, options)?
-        }),
+        Some(path) => saved(path, options),
         None => Ok(describe(&request(options), WORLD)),
     }
 }
@@ -137,6 +149,7 @@ impl Progress {
         let mut err = io::stderr();
         // Whoever closed standard error does not want to know.
         let _ = if self.terminal {
+            interrupt::LINE_OPEN.store(true, Ordering::SeqCst);
             write!(err, "\rmeasuring {percent} %")
         } else {
             writeln!(err, "advisor: measuring {percent} %")
@@ -146,6 +159,7 @@ impl Progress {
     fn end(&self) {
         if self.terminal {
             let _ = write!(io::stderr(), "\r{:16}\r", "");
+            interrupt::LINE_OPEN.store(false, Ordering::SeqCst);
         }
     }
 }

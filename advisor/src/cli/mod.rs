@@ -1,6 +1,7 @@
 //! The command: what each invocation does, and the exit code it ends with.
 #![forbid(unsafe_code)]
 
+mod again;
 mod args;
 mod emit;
 mod interrupt;
@@ -48,6 +49,7 @@ fn dispatch(arguments: &Arguments, matches: &ArgMatches) -> Result<ExitCode> {
         bail!("--apply, --check and --rollback go without a command");
     }
     interrupt::arm()?;
+    measuring::require_programs(options)?;
     emit::reserve(options)?;
     match &arguments.command {
         None => job::whole(arguments.action, options),

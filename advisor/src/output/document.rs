@@ -36,6 +36,34 @@ pub struct Document {
     pub changed: bool,
     /// What was or would be written.
     pub changes: Vec<Change>,
+    /// The sides a change is for.
+    pub sides: Vec<Side>,
+    /// Why one of them is not written, and the way that is right instead.
+    pub refusals: Vec<String>,
+    /// The saved report all numbers come from; `None` where they are this run's.
+    pub measurements_from: Option<String>,
+    /// The host one would type after `ssh`, where one was given.
+    pub destination: Option<String>,
+    /// What to type next.
+    pub commands: Commands,
+}
+
+/// What to type next, with every option that the result depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Commands {
+    /// Writes the changes.
+    pub apply: String,
+    /// Puts the old bytes back.
+    pub rollback: String,
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Self {
+            apply: "advisor --apply".to_owned(),
+            rollback: "advisor --rollback".to_owned(),
+        }
+    }
 }
 
 /// The effective configuration of both sides.
@@ -232,6 +260,20 @@ impl Document {
             findings: Vec::new(),
             changed: false,
             changes: Vec::new(),
+            sides: vec![Side::Client],
+            refusals: Vec::new(),
+            measurements_from: None,
+            destination: None,
+            commands: Commands::default(),
+        }
+    }
+
+    /// The side the headline is about.
+    #[must_use]
+    pub fn lead(&self) -> Side {
+        match self.sides.as_slice() {
+            [Side::Server] => Side::Server,
+            _ => Side::Client,
         }
     }
 
@@ -279,6 +321,21 @@ impl Configuration {
             Side::Client => self.client.as_ref(),
             Side::Server => self.server.as_ref(),
         }
+    }
+}
+
+impl SideConfiguration {
+    /// Why the program would not start with these files: the first of its complaints, with its place.
+    #[must_use]
+    pub fn refused(&self) -> Option<String> {
+        let mut problems = self.problems.iter();
+        let problem = problems.find(|it| it.severity == Severity::Error)?;
+        let location = Location {
+            file: problem.file.clone(),
+            line: problem.line,
+            column: problem.column,
+        };
+        Some(format!("{location}: {}; {}", problem.what, problem.cure))
     }
 }
 

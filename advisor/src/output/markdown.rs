@@ -17,6 +17,9 @@ pub fn markdown(document: &Document, view: View) -> String {
     if is(&[View::Whole, View::Check]) {
         paragraph(out, &format!("**{}**", cell(&words::verdict(document))));
     }
+    if let Some(origin) = words::origin(document).filter(|_| view != View::Explain) {
+        paragraph(out, &cell(&origin));
+    }
     if is(&[View::Whole, View::Measure, View::Doctor]) {
         machine(out, document);
     }
@@ -161,7 +164,7 @@ fn list(out: &mut String, items: impl Iterator<Item = String>) {
 }
 
 fn configuration(out: &mut String, document: &Document, view: View) {
-    paragraph(out, "## Ciphers in force");
+    paragraph(out, &format!("## {}", cell(&words::in_force(document))));
     for side in [Side::Client, Side::Server] {
         let name = words::side(side);
         let Some(configuration) = document.configuration.side(side) else {
@@ -193,6 +196,10 @@ fn recommendation(out: &mut String, document: &Document) {
     paragraph(out, "## Recommendation");
     paragraph(out, &cell(&words::basis(recommendation)));
     for side in [Side::Client, Side::Server] {
+        let today = document.configuration.side(side);
+        if today.is_some_and(|it| it.refused().is_some()) {
+            continue;
+        }
         if let Some(advice) = document.advice(side) {
             advice_table(out, words::side(side), advice);
         }
@@ -250,7 +257,10 @@ fn changes(out: &mut String, document: &Document, view: View) {
             paragraph(out, &cell(&words::kept(view, backup)));
         }
     }
-    paragraph(out, words::outcome(document, view));
+    for why in words::will_not_write(document) {
+        paragraph(out, &cell(&why));
+    }
+    paragraph(out, &words::outcome(document, view));
 }
 
 /// A code block whose fence is longer than any run of backticks inside.

@@ -15,7 +15,7 @@ pub mod words;
 
 pub use csv::csv;
 pub use document::{
-    AdviceRecord, Change, Configuration, ConsideredLine, Document, Offered, PlaceSpeed,
+    AdviceRecord, Change, Commands, Configuration, ConsideredLine, Document, Offered, PlaceSpeed,
     ProblemRecord, RecommendationRecord, SideConfiguration, SourceRecord,
 };
 pub use json::json;

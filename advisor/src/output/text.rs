@@ -15,7 +15,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
     let mut page = Page::new(style);
     match view {
         View::Whole => {
-            page.wrapped("", "", &words::verdict(document), Role::Heading);
+            verdict(&mut page, document);
             processor(&mut page, document);
             programs(&mut page, document);
             speeds(&mut page, document);
@@ -25,6 +25,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             changes(&mut page, document, view);
         }
         View::Measure => {
+            origin(&mut page, document);
             processor(&mut page, document);
             programs(&mut page, document);
             speeds(&mut page, document);
@@ -36,12 +37,13 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             findings(&mut page, document);
         }
         View::Check => {
-            page.wrapped("", "", &words::verdict(document), Role::Heading);
+            verdict(&mut page, document);
             recommendation(&mut page, document);
             changes(&mut page, document, view);
         }
         View::Rollback => changes(&mut page, document, view),
         View::Doctor => {
+            origin(&mut page, document);
             processor(&mut page, document);
             programs(&mut page, document);
             configuration(&mut page, document);
@@ -49,6 +51,17 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
         }
     }
     page.finish()
+}
+
+fn verdict(page: &mut Page, document: &Document) {
+    page.wrapped("", "", &words::verdict(document), Role::Heading);
+    origin(page, document);
+}
+
+fn origin(page: &mut Page, document: &Document) {
+    if let Some(origin) = words::origin(document) {
+        page.line(&origin, Role::Plain);
+    }
 }
 
 /// Columns of the names at the left edge of most parts.
@@ -186,7 +199,7 @@ fn letters(index: usize) -> String {
 }
 
 fn configuration(page: &mut Page, document: &Document) {
-    page.heading("Ciphers in force");
+    page.heading(&words::in_force(document));
     for side in [Side::Client, Side::Server] {
         match document.configuration.side(side) {
             Some(configuration) => effective(page, side, configuration),
@@ -278,26 +291,35 @@ fn recommendation(page: &mut Page, document: &Document) {
     let Some(recommendation) = &document.recommendation else {
         return;
     };
-    if let Some(advice) = &recommendation.client {
-        let today = document.configuration.client.as_ref();
-        client(page, recommendation, advice, today);
-    }
-    if let Some(advice) = &recommendation.server {
-        server(page, advice);
+    for side in [Side::Client, Side::Server] {
+        let Some(advice) = document.advice(side) else {
+            continue;
+        };
+        let today = document.configuration.side(side);
+        if today.is_some_and(|it| it.refused().is_some()) {
+            continue;
+        }
+        if side == document.lead() || document.sides.contains(&side) {
+            order(page, recommendation, advice, today, side);
+        } else if side == Side::Server {
+            server(page, advice);
+        }
     }
 }
 
-fn client(
+fn order(
     page: &mut Page,
     recommendation: &RecommendationRecord,
     advice: &AdviceRecord,
     today: Option<&SideConfiguration>,
+    side: Side,
 ) {
-    page.heading(if advice.differs {
-        "Recommended for the client"
+    let same = if advice.differs {
+        ""
     } else {
-        "Recommended for the client: today's order"
-    });
+        ": today's order"
+    };
+    page.heading(&format!("Recommended for the {side}{same}"));
     page.line(
         "    today  cipher                GB/s   MB/s  why",
         Role::Dim,
@@ -320,7 +342,8 @@ fn client(
     }
     page.wrapped("  ", "  ", "GB/s: the slower of sealing and opening. MB/s: projected transfer speed, if nothing but this processor limits it.", Role::Dim);
     page.wrapped("  ", "  ", &words::basis(recommendation), Role::Plain);
-    let sentences = words::gain(advice).into_iter();
+    let gain = words::gain(advice).filter(|_| side == Side::Client);
+    let sentences = gain.into_iter();
     let ties = advice.ties.iter().map(|group| words::tied(group));
     for sentence in sentences.chain(ties).chain(advice.limits.iter().cloned()) {
         page.wrapped("  - ", "    ", &sentence, Role::Plain);
@@ -395,5 +418,12 @@ fn changes(page: &mut Page, document: &Document, view: View) {
             page.wrapped("  ", "  ", &words::kept(view, backup), Role::Plain);
         }
     }
-    page.wrapped("  ", "  ", words::outcome(document, view), Role::Plain);
+    for why in words::will_not_write(document) {
+        page.wrapped("  ", "  ", &why, Role::Bad);
+    }
+    // Not wrapped: the command in it is there to be copied.
+    page.line(
+        &format!("  {}", words::outcome(document, view)),
+        Role::Plain,
+    );
 }

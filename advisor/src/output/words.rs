@@ -7,20 +7,27 @@ use engine::algorithm::Mac;
 use engine::report::{Cpu, FeatureState, Host, Program};
 
 use super::document::place;
-use super::{AdviceRecord, Document, RecommendationRecord, SideConfiguration, SourceRecord, View};
+use super::{
+    AdviceRecord, Commands, Document, RecommendationRecord, SideConfiguration, SourceRecord, View,
+};
+use crate::apply::civil;
 use crate::recommendation::{Evidence, OVERHEAD_S_PER_GIB};
 use crate::resolver::Side;
 
 /// The whole document in one sentence.
 #[must_use]
 pub fn verdict(document: &Document) -> String {
+    if let Some(refused) = refused(document) {
+        return refused;
+    }
+    let lead = document.lead();
     let (Some(recommendation), Some(today)) =
-        (&document.recommendation, &document.configuration.client)
+        (&document.recommendation, document.configuration.side(lead))
     else {
         return "Nothing was compared with a configuration.".to_owned();
     };
-    let (Some(advice), Some(first)) = (&recommendation.client, today.effective.first()) else {
-        return "ssh would offer no cipher at all.".to_owned();
+    let (Some(advice), Some(first)) = (document.advice(lead), today.effective.first()) else {
+        return format!("{} would offer no cipher at all.", binary(lead));
     };
     if recommendation.evidence.is_none() {
         return "Nothing was measured well enough to compare, so today's order stands.".to_owned();
@@ -28,10 +35,31 @@ pub fn verdict(document: &Document) -> String {
     if document.changed {
         return written(document, advice);
     }
-    let sentence = compared(advice, first);
+    let sentence = match lead {
+        Side::Client => compared(advice, first),
+        Side::Server => compared_server(advice, first),
+    };
     match recommendation.evidence {
         Some(Evidence::Native) => format!("By this program's own kernels only: {sentence}"),
         _ => sentence,
+    }
+}
+
+/// A program that does not start needs its file put right, not another order.
+fn refused(document: &Document) -> Option<String> {
+    document.sides.iter().find_map(|&side| {
+        let why = document.configuration.side(side)?.refused()?;
+        Some(format!(
+            "{} refuses this configuration: {why}.",
+            binary(side)
+        ))
+    })
+}
+
+const fn binary(side: Side) -> &'static str {
+    match side {
+        Side::Client => "ssh",
+        Side::Server => "sshd",
     }
 }
 
@@ -67,6 +95,43 @@ fn compared(advice: &AdviceRecord, first: &str) -> String {
         }
         (false, ..) => format!("ssh prefers {today}, the fastest here: nothing to change."),
     }
+}
+
+fn compared_server(advice: &AdviceRecord, first: &str) -> String {
+    let today = short(first);
+    let best = advice.order.first().map_or(today, |name| short(name));
+    match (advice.differs, best == today) {
+        (true, false) => format!(
+            "sshd lists {today} first; by speed that is {best}. Each client's own order decides."
+        ),
+        (true, true) => {
+            format!("sshd lists {best} first, rightly; the order below it is not the fastest.")
+        }
+        (false, _) => {
+            format!(
+                "sshd lists {today} first, and nothing is measurably faster: nothing to change."
+            )
+        }
+    }
+}
+
+/// Whose numbers these are, where they are not this run's.
+#[must_use]
+pub fn origin(document: &Document) -> Option<String> {
+    let file = document.measurements_from.as_ref()?;
+    let host = &document.report.host;
+    let name = match host.name.as_str() {
+        "" => "a host without a name",
+        name => name,
+    };
+    let date = match host.measured_at {
+        0 => "at an unknown time".to_owned(),
+        seconds => {
+            let (year, month, day) = civil(seconds / 86_400);
+            format!("on {year:04}-{month:02}-{day:02}")
+        }
+    };
+    Some(format!("Numbers from {file}, measured on {name} {date}."))
 }
 
 /// A cipher or MAC name without `@openssh.com`.
@@ -224,6 +289,15 @@ pub fn tied(group: &[String]) -> String {
     )
 }
 
+/// The heading above the lists in force.
+#[must_use]
+pub fn in_force(document: &Document) -> String {
+    match &document.destination {
+        Some(host) => format!("Ciphers in force for {host}"),
+        None => "Ciphers in force".to_owned(),
+    }
+}
+
 /// A side, at the beginning of a line.
 #[must_use]
 pub const fn side(side: Side) -> &'static str {
@@ -245,11 +319,22 @@ pub fn kept(view: View, backup: &Path) -> String {
 
 /// What happened to the files, or would.
 #[must_use]
-pub const fn outcome(document: &Document, view: View) -> &'static str {
+pub fn outcome(document: &Document, view: View) -> String {
+    let Commands { apply, rollback } = &document.commands;
     match (view, document.changes.is_empty(), document.changed) {
-        (View::Rollback, ..) => "Put back.",
-        (_, true, _) => "Nothing to write.",
-        (_, false, true) => "Written. `advisor --rollback` puts the old bytes back.",
-        (_, false, false) => "Nothing was written. `advisor --apply` writes this.",
+        (View::Rollback, ..) => "Put back.".to_owned(),
+        (_, false, true) => format!("Written. `{rollback}` puts the old bytes back."),
+        (_, true, _) if !document.refusals.is_empty() => "Nothing was written.".to_owned(),
+        (_, false, false) if !document.refusals.is_empty() => {
+            "Nothing was written: both sides are written together or not at all.".to_owned()
+        }
+        (_, true, _) => "Nothing to write.".to_owned(),
+        (_, false, false) => format!("Nothing was written. `{apply}` writes this."),
     }
+}
+
+/// Why there is no change, and what to do instead.
+pub fn will_not_write(document: &Document) -> impl Iterator<Item = String> + '_ {
+    let refusals = document.refusals.iter();
+    refusals.map(|why| format!("Will not write: {why}."))
 }

@@ -89,7 +89,7 @@ fn in_place(request: &PlanRequest<'_>, winner: &Location) -> Result<(Edit, Strin
         before: Some(tree.bytes().to_vec()),
         after,
     };
-    let strategy = format!("The line that wins is edited in place: {winner}.");
+    let strategy = format!("The line that wins is changed: {winner}.");
     Ok((edit, strategy))
 }
 
