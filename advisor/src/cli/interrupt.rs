@@ -1,7 +1,6 @@
 //! Ctrl-C: at once while nothing is being written, in good order while something is.
 #![forbid(unsafe_code)]
 
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -41,6 +40,8 @@ pub(super) fn arm() -> Result<()> {
 /// Ends the program without running what others registered for its end: they may be at work.
 #[cfg(unix)]
 fn end_unless_writing() {
+    use std::io::Write;
+
     let at_once = AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
     if *at_once {
         let line_end = if LINE_OPEN.load(Ordering::SeqCst) {

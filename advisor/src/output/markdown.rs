@@ -17,7 +17,7 @@ pub fn markdown(document: &Document, view: View) -> String {
     if is(&[View::Whole, View::Check]) {
         paragraph(out, &format!("**{}**", cell(&words::verdict(document))));
     }
-    if let Some(origin) = words::origin(document).filter(|_| view != View::Explain) {
+    if let Some(origin) = words::origin(document).filter(|_| view != View::Rollback) {
         paragraph(out, &cell(&origin));
     }
     if is(&[View::Whole, View::Measure, View::Doctor]) {

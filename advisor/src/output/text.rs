@@ -31,6 +31,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             speeds(&mut page, document);
         }
         View::Explain => {
+            origin(&mut page, document);
             configuration(&mut page, document);
             capabilities(&mut page, document);
             considered(&mut page, document);
