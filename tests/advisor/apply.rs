@@ -566,6 +566,86 @@ fn an_entry_cannot_name_files_that_are_not_ours() {
 }
 
 #[test]
+fn a_file_with_the_name_of_a_temporary_one_stays() {
+    let theirs = "/etc/ssh/.cipher-advisor-1-2";
+    let host = Host::debian();
+    host.put(theirs, "theirs");
+    let old = host.snapshot("/");
+    let error = run(&host, &host.files).unwrap_err().to_string();
+    assert!(
+        error.contains(theirs) && error.contains("move it away"),
+        "{error}"
+    );
+    assert_eq!(host.snapshot("/"), old);
+
+    // It comes when the names are chosen already.
+    let host = Host::debian();
+    let old = host.snapshot("/etc");
+    let validate = || {
+        host.put(theirs, "theirs");
+        Ok(())
+    };
+    let request = apply::ApplyRequest {
+        validate: &validate,
+        ..host.request(&host.files)
+    };
+    let error = apply::apply(&plans(&host), &request).unwrap_err();
+    assert!(matches!(error, ApplyError::Step { .. }), "{error}");
+    assert_eq!(host.text(theirs), "theirs");
+    fs::remove_file(host.real(theirs)).unwrap();
+    assert_eq!(host.snapshot("/etc"), old);
+}
+
+#[test]
+fn the_last_number_of_all_is_told() {
+    let host = Host::debian();
+    run(&host, &host.files).unwrap();
+    let mut entry: serde_json::Value = serde_json::from_str(&host.text(ENTRY)).unwrap();
+    entry["id"] = u64::MAX.into();
+    entry["files"] = serde_json::json!([]);
+    let last = format!("/var/lib/cipher-advisor/journal/{}.json", u64::MAX);
+    host.put(&last, entry.to_string());
+    host.put(SERVER, "UsePAM no\n");
+    let error = run(&host, &host.files).unwrap_err().to_string();
+    assert!(
+        error.starts_with(&last) && error.contains("no number is left"),
+        "{error}"
+    );
+}
+
+#[test]
+fn other_things_in_the_journal_are_passed_over() {
+    let host = Host::debian();
+    host.mkdir("/var/lib/cipher-advisor/journal/.x");
+    host.put("/var/lib/cipher-advisor/journal/.y.json", "theirs");
+    host.put("/var/lib/cipher-advisor/journal/.000001.json", "half wr");
+    run(&host, &host.files).unwrap();
+    let journal = host.snapshot("/var/lib/cipher-advisor/journal");
+    let names = journal.keys().map(|path| path.file_name().unwrap());
+    let names: Vec<_> = names.collect();
+    assert_eq!(names, ["journal", ".x", ".y.json", "000001.json"]);
+}
+
+#[test]
+fn a_refusal_leaves_no_trace_in_the_whole_tree() {
+    let host = Host::debian();
+    let old = host.snapshot("/");
+    let request = apply::ApplyRequest {
+        validate: &|| Err(ApplyError::Refused("no".into())),
+        ..host.request(&host.files)
+    };
+    apply::apply(&plans(&host), &request).unwrap_err();
+    assert_eq!(host.snapshot("/"), old);
+    // What was there before stays.
+    host.mkdir(STATE);
+    let old = host.snapshot("/");
+    apply::apply(&plans(&host), &request).unwrap_err();
+    let mut left = host.snapshot("/");
+    left.remove(&Path::new(STATE).join("lock"));
+    assert_eq!(left, old);
+}
+
+#[test]
 fn a_file_with_the_longest_name_is_changed_and_put_back() {
     let host = Host::debian();
     let path = format!("/etc/ssh/sshd_config.d/{}.conf", "x".repeat(250));

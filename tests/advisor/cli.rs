@@ -72,17 +72,23 @@ impl World {
         Ran::of(command.args(args))
     }
 
-    /// Every file with its bytes and mode.
+    /// Every file of the configuration with its bytes and mode.
     fn contents(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
+        self.below("etc")
+    }
+
+    /// Every file and directory below one.
+    fn below(&self, folder: &str) -> Vec<(PathBuf, u32, Vec<u8>)> {
         let mut found = Vec::new();
-        let mut folders = vec![self.root().join("etc")];
+        let mut folders = vec![self.root().join(folder)];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
+                let mode = fs::metadata(&path).unwrap().permissions().mode();
                 if path.is_dir() {
-                    folders.push(path);
+                    folders.push(path.clone());
+                    found.push((path, mode, Vec::new()));
                 } else {
-                    let mode = fs::metadata(&path).unwrap().permissions().mode();
                     let bytes = fs::read(&path).unwrap();
                     found.push((path, mode, bytes));
                 }
@@ -286,7 +292,7 @@ fn what_sshd_refuses_is_not_written() {
     let sshd = world.folder.path().join("sshd");
     let script = "#!/bin/sh\ncase \"$*\" in *-t*) echo 'line 3: no' >&2; exit 255;; esac\necho 'OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.19' >&2; exit 1\n";
     write_script(&sshd, script);
-    let before = world.contents();
+    let before = world.below("");
     let ran = world.run(&[
         "--apply",
         "--side",
@@ -295,7 +301,7 @@ fn what_sshd_refuses_is_not_written() {
         sshd.to_str().unwrap(),
     ]);
     ran.fails_with("line 3: no");
-    assert_eq!(world.contents(), before);
+    assert_eq!(world.below(""), before);
 }
 
 #[test]

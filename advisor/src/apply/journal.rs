@@ -203,7 +203,7 @@ pub(super) fn entries(files: &dyn Files, state: &Path) -> Result<Vec<Entry>, App
         if path
             .extension()
             .is_some_and(|extension| extension == "json")
-            && !is_unfinished(&path)
+            && !is_hidden(&path)
         {
             entries.push(entry(files, state, &path)?);
         }
@@ -283,13 +283,22 @@ fn user() -> u32 {
     0
 }
 
-fn place(state: &Path, id: u64) -> PathBuf {
+/// Where an entry is.
+pub(super) fn place(state: &Path, id: u64) -> PathBuf {
     directory(state).join(format!("{id:06}.json"))
 }
 
-fn is_unfinished(path: &Path) -> bool {
+fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.as_encoded_bytes().starts_with(b".")
+}
+
+/// Whether it is named as an entry is while it is being written.
+fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let number = name.strip_prefix('.');
+    let number = number.and_then(|rest| rest.strip_suffix(".json"));
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
 fn entry(files: &dyn Files, state: &Path, path: &Path) -> Result<Entry, ApplyError> {

@@ -126,11 +126,17 @@ pub fn apply(plans: &[Plan], request: &ApplyRequest<'_>) -> Result<Applied, Appl
         return Ok(Applied::default());
     }
     let session = Session::open(request.files, request.state, request.cancelled)?;
-    session.recover()?;
-    let group = session.group(Deed::Apply, &wanted, request.scope, request.now)?;
-    (request.validate)()?;
-    let entry = session.commit(group, request.verify)?;
-    Ok(Applied::from(entry))
+    let prepared = session
+        .recover()
+        .and_then(|_| session.group(Deed::Apply, &wanted, request.scope, request.now))
+        .and_then(|group| (request.validate)().map(|()| group));
+    match prepared {
+        Ok(group) => session.commit(group, request.verify).map(Applied::from),
+        Err(refusal) => {
+            session.leave_no_trace();
+            Err(refusal)
+        }
+    }
 }
 
 impl From<Entry> for Applied {

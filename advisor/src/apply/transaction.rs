@@ -41,6 +41,8 @@ pub(super) struct Group<'a> {
 pub(super) struct Session<'a> {
     act: Steps<'a>,
     state: &'a Path,
+    /// The directories that were not there before, outermost first.
+    made: Vec<PathBuf>,
     _lock: Lock,
 }
 
@@ -55,7 +57,7 @@ impl<'a> Session<'a> {
             files,
             cancelled: Some(cancelled),
         };
-        make_state(act, state)?;
+        let made = make_state(act, state)?;
         for directory in [state.to_owned(), journal::directory(state), backups(state)] {
             journal::require_trust(files, &directory)?;
         }
@@ -68,8 +70,20 @@ impl<'a> Session<'a> {
         Ok(Self {
             act,
             state,
+            made,
             _lock: lock,
         })
+    }
+
+    /// Gives the lock back with nothing written, and removes the places that were made for it.
+    pub(super) fn leave_no_trace(self) {
+        if self.made.contains(&self.state.to_owned()) {
+            // What cannot be removed harms nobody.
+            let _ = self.act.files.remove(&self.state.join("lock"));
+        }
+        for directory in self.made.iter().rev() {
+            let _ = self.act.files.remove_directory(directory);
+        }
     }
 
     /// Undoes every change that was begun and did not end. Gives the entries, each with the files that were
@@ -80,7 +94,7 @@ impl<'a> Session<'a> {
         let entries = journal::entries(self.act.files, self.state)?;
         for entry in entries.into_iter().rev() {
             if entry.progress == Progress::Begun {
-                let left = self.undo(&entry)?;
+                let left = self.undo(&entry, None)?;
                 undone.push((self.mark(entry, Progress::Undone)?, left));
             }
         }
@@ -96,7 +110,11 @@ impl<'a> Session<'a> {
         now: SystemTime,
     ) -> Result<Group<'w>, ApplyError> {
         let earlier = journal::entries(self.act.files, self.state)?;
-        let id = earlier.last().map_or(1, |entry| entry.id + 1);
+        let last = earlier.last().map_or(0, |entry| entry.id);
+        let id = last.checked_add(1).ok_or_else(|| ApplyError::Journal {
+            path: journal::place(self.state, last),
+            what: "no number is left after its own".into(),
+        })?;
         let mut entry = Entry::new(id, deed, now);
         let mut owners = Vec::new();
         for one in wanted {
@@ -109,6 +127,13 @@ impl<'a> Session<'a> {
             }));
             let after = one.after.as_deref().map(sha256);
             entry.add(self.state, (one.path.clone(), target), before, after);
+        }
+        for record in &entry.files {
+            // Undoing removes what has this name, so nothing of anybody else's may have it.
+            if self.act.status(&record.temporary)?.is_some() {
+                let what = "has the name of a temporary file of ours; move it away";
+                return Err(ApplyError::not_a_file(&record.temporary, what));
+            }
         }
         Ok(Group {
             entry,
@@ -175,7 +200,7 @@ impl<'a> Session<'a> {
     }
 
     fn give_up(&self, entry: Entry, cause: &ApplyError) -> Result<(), ApplyError> {
-        let left = self.undo(&entry)?.pop();
+        let left = self.undo(&entry, not_ours(cause))?.pop();
         // What was found changed before the first rename is untouched by us.
         match left.filter(|_| !matches!(cause, ApplyError::Changed(_))) {
             Some(changed) => Err(ApplyError::Changed(changed)),
@@ -184,15 +209,18 @@ impl<'a> Session<'a> {
     }
 
     /// Brings every file of an entry back to what it was, whatever the run had come to. Says which files are
-    /// neither the old nor the new ones: they are somebody else's work and stay.
-    fn undo(&self, entry: &Entry) -> Result<Vec<PathBuf>, ApplyError> {
+    /// neither the old nor the new ones: they are somebody else's work and stay. So does a file that took the
+    /// name `not_ours` before we could.
+    fn undo(&self, entry: &Entry, not_ours: Option<&Path>) -> Result<Vec<PathBuf>, ApplyError> {
         let act = Steps {
             cancelled: None,
             ..self.act
         };
         let mut left = Vec::new();
         for record in &entry.files {
-            act.remove_if_there(&record.temporary)?;
+            if Some(&*record.temporary) != not_ours {
+                act.remove_if_there(&record.temporary)?;
+            }
             let now = act.read(&record.target)?.as_deref().map(sha256);
             let before = record.before.as_ref().map(|stamp| &stamp.sha256);
             if now.as_ref() == before {
@@ -218,7 +246,9 @@ impl<'a> Session<'a> {
                 .iter()
                 .filter_map(|record| record.backup.as_ref())
             {
-                act.remove_if_there(backup)?;
+                if Some(&**backup) != not_ours {
+                    act.remove_if_there(backup)?;
+                }
             }
         }
         Ok(left)
@@ -271,6 +301,16 @@ impl<'a> Session<'a> {
     }
 }
 
+/// The file that was already there when we wanted to create it.
+fn not_ours(cause: &ApplyError) -> Option<&Path> {
+    match cause {
+        ApplyError::Step { path, cause, .. } if cause.kind() == io::ErrorKind::AlreadyExists => {
+            Some(path)
+        }
+        _ => None,
+    }
+}
+
 fn put_back(act: Steps<'_>, record: &Record) -> Result<(), ApplyError> {
     let (Some(backup), Some(stamp)) = (&record.backup, &record.before) else {
         return act.remove(&record.target);
@@ -285,7 +325,9 @@ fn put_back(act: Steps<'_>, record: &Record) -> Result<(), ApplyError> {
     act.rename(&record.temporary, &record.target)
 }
 
-fn make_state(act: Steps<'_>, state: &Path) -> Result<(), ApplyError> {
+/// The directories of the journal. Gives those that were missing.
+fn make_state(act: Steps<'_>, state: &Path) -> Result<Vec<PathBuf>, ApplyError> {
+    let mut made = Vec::new();
     let above = state.ancestors().skip(1).collect::<Vec<_>>();
     let above = above.into_iter().rev().map(|path| (path.to_owned(), 0o755));
     let own = [state.to_owned(), journal::directory(state), backups(state)];
@@ -293,9 +335,10 @@ fn make_state(act: Steps<'_>, state: &Path) -> Result<(), ApplyError> {
         // The root may be a link; what is no directory after all is told by the next step.
         if act.files.status(&directory).is_err() {
             act.make_directory(&directory, mode)?;
+            made.push(directory);
         }
     }
-    Ok(())
+    Ok(made)
 }
 
 fn parents(entry: &Entry) -> BTreeSet<&Path> {
