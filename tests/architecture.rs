@@ -68,7 +68,11 @@ fn data_flows_one_way_through_the_engine() {
             "engine/src/installed/",
             &["kernels", "packet", "providers", "measure"],
         ),
-        ("engine/src/providers/", &["measure"]),
+        ("engine/src/providers/", &["measure", "transfer"]),
+        (
+            "engine/src/transfer/",
+            &["kernels", "packet", "providers", "measure", "report"],
+        ),
         (
             "engine/src/report.rs",
             &["kernels", "packet", "providers", "installed", "measure"],

@@ -10,6 +10,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::transfer::{Implementation, Way};
+
 /// The schema every report and every JSON document of this program follows.
 pub const SCHEMA: &str = "cipher-advisor/1";
 
@@ -31,6 +33,9 @@ pub struct Report {
     /// Speeds of real transfers.
     #[serde(default)]
     pub transfers: Vec<Transfer>,
+    /// Transfers that did not come about, with the reason.
+    #[serde(default)]
+    pub unavailable_transfers: Vec<UnavailableTransfer>,
     /// What makes the numbers less trustworthy, each with advice.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -213,20 +218,40 @@ pub struct UnavailableCell {
 /// The speed of one cipher over a real connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// `openssh` or `dropbear`.
-    pub implementation: String,
+    /// Which programs carried the bytes.
+    pub implementation: Implementation,
+    /// The other host, as it was asked for; `None` for a server of this machine's own.
+    #[serde(default)]
+    pub host: Option<String>,
     /// The cipher's name.
     pub cipher: String,
     /// The MAC's name; `None` for an AEAD.
     pub mac: Option<String>,
-    /// `up` (client sends) or `down`.
-    pub direction: String,
+    /// Which way the bytes went.
+    pub direction: Way,
     /// Median wall-clock speed.
     pub mb_per_s: f64,
-    /// 95 % confidence interval of the median.
+    /// 95 % confidence interval of `mb_per_s`.
     pub ci95: [f64; 2],
-    /// User and system seconds of the client per GiB.
+    /// Median user and system seconds of the client per GiB, the handshake subtracted.
     pub client_cpu_s_per_gib: [f64; 2],
-    /// User and system seconds of the server per GiB.
-    pub server_cpu_s_per_gib: [f64; 2],
+    /// The same of the server; `None` where it runs on another host.
+    pub server_cpu_s_per_gib: Option<[f64; 2]>,
+    /// Median user seconds per GiB of the busier end, the handshake subtracted: what the cipher costs.
+    pub user_s_per_gib: f64,
+    /// 95 % confidence interval of `user_s_per_gib`.
+    pub user_ci95: [f64; 2],
+    /// Runs this cipher got in this direction.
+    pub rounds: usize,
+}
+
+/// A cipher that could not be transferred with, or a way of transferring that is closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnavailableTransfer {
+    /// Which programs would have carried the bytes.
+    pub implementation: Implementation,
+    /// The cipher's name; `None` where no cipher can be transferred with.
+    pub cipher: Option<String>,
+    /// Why, and what would help.
+    pub reason: String,
 }

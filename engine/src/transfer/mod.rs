@@ -1,0 +1,139 @@
+//! One real end-to-end run each: bytes through an installed SSH client and a private server, with the wall
+//! time and the processor time of both ends.
+//!
+//! Repetition, order and statistics are `measure`'s; opinions are the advisor's. Nothing of the user's is read
+//! or written: no configuration, no agent, no known hosts, no start-up file of a shell.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Which programs carry the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Implementation {
+    /// `ssh` to `sshd`.
+    OpenSsh,
+    /// `dbclient` to `dropbear`.
+    Dropbear,
+    /// `dbclient` to `sshd`.
+    DropbearToOpenSsh,
+}
+
+impl Implementation {
+    /// The name in JSON and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenSsh => "openssh",
+            Self::Dropbear => "dropbear",
+            Self::DropbearToOpenSsh => "dropbear-to-openssh",
+        }
+    }
+}
+
+impl fmt::Display for Implementation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Which way the bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// The client sends.
+    Up,
+    /// The server sends.
+    Down,
+}
+
+impl Way {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Up, Self::Down];
+
+    /// The name in JSON and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One run: a connection that is made, sends for a while, and ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransferRequest {
+    /// The cipher, as `ssh -c` takes it.
+    pub cipher: String,
+    /// The only MAC offered beside it; `None` for an AEAD.
+    pub mac: Option<String>,
+    /// Which way the bytes go.
+    pub way: Way,
+    /// For how long bytes are sent; zero makes the connection and ends it, which is what a handshake costs.
+    pub slice: Duration,
+    /// No more bytes than this are sent.
+    pub most_bytes: u64,
+}
+
+/// Processor time of one end, with all the processes it consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuTime {
+    /// Seconds in the program itself.
+    pub user: f64,
+    /// Seconds in the system on its behalf.
+    pub system: f64,
+}
+
+/// What one run gave. The processor times include the handshake: subtract those of a run without bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// Bytes that arrived at the other end.
+    pub bytes: u64,
+    /// Wall time in seconds from the first byte sent to the last one received.
+    pub seconds: f64,
+    /// The client's processor time.
+    pub client: CpuTime,
+    /// The server's; `None` where it runs on another host.
+    pub server: Option<CpuTime>,
+}
+
+/// Why a run gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransferFailure {
+    /// Nothing can be transferred here this way: what is missing, and what would help.
+    #[error("{why}; {cure}")]
+    Impossible {
+        /// What is in the way.
+        why: String,
+        /// What would help.
+        cure: String,
+    },
+    /// This cipher or MAC was refused; others may work.
+    #[error("{0}")]
+    Refused(String),
+    /// It was stopped from outside.
+    #[error("stopped")]
+    Cancelled,
+}
+
+/// Something that can carry bytes from one end to the other.
+pub trait Carrier {
+    /// Who carries.
+    fn implementation(&self) -> Implementation;
+
+    /// Makes one connection and sends.
+    ///
+    /// # Errors
+    /// [`TransferFailure`] says whether another cipher is worth a try.
+    fn run(&mut self, request: &TransferRequest) -> Result<Run, TransferFailure>;
+}
