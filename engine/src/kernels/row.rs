@@ -31,7 +31,7 @@ pub trait Operation: 'static {
     type Output;
 }
 
-/// The entry of one row for one operation. Made by [`row!`](crate::kernels::row::row) only.
+/// The entry of one row for one operation. Made by the `row!` macro only.
 pub struct Entry<O: Operation>(for<'a> unsafe fn(O::Args<'a>) -> O::Output);
 
 impl<O: Operation> Clone for Entry<O> {

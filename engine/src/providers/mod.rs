@@ -1,6 +1,6 @@
 //! Who does the work: each provider seals and opens the same SSH packets with its own code.
 //!
-//! A provider brings parts (a key stream, a MAC, …); [`compose`] makes packet ciphers of them, the same
+//! A provider brings parts (a key stream, a MAC, …); `compose` makes packet ciphers of them, the same
 //! way for all. What a provider cannot do here it answers with a reason. Nothing here measures.
 
 mod compose;
