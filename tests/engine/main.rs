@@ -3,6 +3,8 @@
 
 mod aes;
 mod aes_gcm;
+#[path = "../support/carrier.rs"]
+mod carrier;
 mod chacha20;
 mod commands;
 mod cpu;
@@ -21,4 +23,5 @@ mod support;
 mod survey;
 #[path = "../support/sweep.rs"]
 mod sweep;
+mod transfers;
 mod umac;

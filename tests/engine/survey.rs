@@ -6,8 +6,13 @@ use std::time::Duration;
 use engine::cpu::Features;
 use engine::host::{Clock, Machine, ProcessorTime};
 use engine::installed::Installed;
-use engine::measure::{MeasureRequest, SurveyRequest, World, describe, survey};
+use engine::measure::transfers::Pair;
+use engine::measure::{
+    MeasureRequest, SurveyRequest, TransferPart, World, describe, survey, survey_with,
+};
 use engine::report::{FeatureState, Host, ProviderName, Report};
+
+use crate::carrier::{REAL, SimulatedCarrier, SimulatedClock};
 
 /// A clock of which each reading takes a little longer than the one before: time passes without any
 /// real clock, and every window takes longer than a reading was found to take.
@@ -73,6 +78,7 @@ fn request() -> SurveyRequest {
             budget: Duration::from_millis(500),
             ..MeasureRequest::default()
         },
+        ..SurveyRequest::default()
     }
 }
 
@@ -146,5 +152,63 @@ fn describing_measures_nothing_and_shows_what_is_hidden() {
         states
             .into_iter()
             .all(|&state| state != FeatureState::Present)
+    );
+}
+
+fn carrying(share: f64) -> SurveyRequest {
+    let pair = |cipher: &str| Pair {
+        cipher: cipher.to_owned(),
+        mac: None,
+    };
+    SurveyRequest {
+        transfers: TransferPart {
+            pairs: REAL.iter().map(|it| pair(it.cipher)).collect(),
+            share,
+        },
+        measure: MeasureRequest {
+            budget: Duration::from_secs(10),
+            ..request().measure
+        },
+        ..request()
+    }
+}
+
+#[test]
+fn transfers_alone_leave_packets_out() {
+    let clock = SimulatedClock::default();
+    let mut carrier = SimulatedCarrier::new(&clock, &REAL, 0.05, 1);
+    let world = World {
+        clock: &clock,
+        machine: &Neighbourhood::default(),
+    };
+    let never = AtomicBool::new(false);
+    let mut last = 0.0;
+    let mut tell = |at: engine::measure::Progress| last = at.fraction;
+    let report = survey_with(&mut carrier, &carrying(1.0), world, &mut tell, &never);
+    assert_eq!(report.transfers.len(), 2 * REAL.len());
+    assert!(report.measurements.is_empty() && report.unavailable.is_empty());
+    assert!(clock.wall() > Duration::from_secs(9), "all of the time");
+    assert!((0.9..=1.0).contains(&last), "{last}");
+    let disturbed = report.warnings.iter().any(|it| it.contains("governor"));
+    assert!(disturbed, "{:?}", report.warnings);
+}
+
+#[test]
+fn where_nothing_can_be_carried_packets_get_the_time() {
+    let clock = SimulatedClock::default();
+    let mut carrier = SimulatedCarrier::new(&clock, &REAL, 0.05, 1);
+    carrier.impossible_from = Some(0);
+    let world = World {
+        clock: &Ticking::default(),
+        machine: &Neighbourhood::default(),
+    };
+    let never = AtomicBool::new(false);
+    let report = survey_with(&mut carrier, &carrying(0.9), world, &mut |_| (), &never);
+    assert!(report.transfers.is_empty());
+    assert_eq!(report.unavailable_transfers.len(), 1);
+    let sizes = report.measurements.iter().map(|one| one.bytes);
+    assert!(
+        sizes.into_iter().any(|bytes| bytes == 64),
+        "the last ones too"
     );
 }

@@ -52,6 +52,17 @@ pub enum Warning {
         /// The time box.
         budget: Duration,
     },
+    /// The clock on the wall orders two ciphers the other way round than their processor time does.
+    Contradicted {
+        /// The cipher that costs less.
+        above: String,
+        /// Its speed on the wall.
+        above_mb_per_s: f64,
+        /// The cipher that costs more.
+        below: String,
+        /// Its speed on the wall.
+        below_mb_per_s: f64,
+    },
     /// A provider does not compute what it should.
     SelfTest {
         /// The provider and the algorithm.
@@ -92,6 +103,15 @@ impl fmt::Display for Warning {
                 f,
                 "{cells} numbers are missing because the time budget of {:.1} s was used up: raise it",
                 budget.as_secs_f64()
+            ),
+            Self::Contradicted {
+                above,
+                above_mb_per_s,
+                below,
+                below_mb_per_s,
+            } => write!(
+                f,
+                "{above} costs less processor time than {below} but was carried more slowly ({above_mb_per_s:.0} against {below_mb_per_s:.0} MB/s): something else held it up; run advisor transfer on an idle machine"
             ),
             Self::SelfTest { who, what } => write!(
                 f,

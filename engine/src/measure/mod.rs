@@ -1,8 +1,9 @@
 //! Honest speed: packets sealed and opened in this process, in a time box, with intervals.
 //!
 //! `plan` says when what is sampled, `sampler` times it, `statistics` says how far to trust it,
-//! `environment` says what disturbed it, `survey` puts it all into a [`Report`](crate::report::Report).
-//! Nothing here knows how a provider works, and nothing here judges a cipher.
+//! `environment` says what disturbed it, `transfers` does the same for real connections, and `survey` puts it
+//! all into a [`Report`](crate::report::Report). Nothing here knows how a provider or a carrier works, and
+//! nothing here judges a cipher.
 #![forbid(unsafe_code)]
 
 pub mod environment;
@@ -12,9 +13,10 @@ mod sampler;
 mod session;
 pub mod statistics;
 mod survey;
+pub mod transfers;
 
 pub use environment::Warning;
 pub use gate::Gate;
 pub use plan::ENOUGH_ROUNDS;
 pub use session::{MeasureRequest, Measured, Progress, measure};
-pub use survey::{SurveyRequest, World, describe, survey};
+pub use survey::{SurveyRequest, TransferPart, World, describe, survey, survey_with};

@@ -83,7 +83,7 @@ fn affordable(cost: &[Duration], budget: Duration) -> usize {
 }
 
 /// Fisher–Yates with a generator of our own: the same order on every run and every platform.
-fn shuffle(cells: &mut [usize], seed: u64) {
+pub(super) fn shuffle(cells: &mut [usize], seed: u64) {
     let mut state = seed;
     for last in (1..cells.len()).rev() {
         cells.swap(last, (split_mix(&mut state) % (last as u64 + 1)) as usize);

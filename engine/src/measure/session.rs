@@ -12,7 +12,7 @@ use super::statistics::{estimate, median};
 use crate::algorithm::{Cipher, Mac};
 use crate::host::Clock;
 use crate::providers::{Direction, Provider};
-use crate::report::{Measurement, UnavailableCell};
+use crate::report::{Measurement, Transfer, UnavailableCell};
 
 /// More rounds make no interval narrower that matters.
 const MOST_ROUNDS: usize = 200;
@@ -52,8 +52,8 @@ pub struct Measured {
     pub cancelled: bool,
 }
 
-/// Where a measurement stands. Sent after every sample, never while one is timed.
-#[derive(Clone, Debug, PartialEq)]
+/// Where a measurement stands. Sent after every sample and every run, never while one is timed.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Share of the time box used, 0 to 1.
     pub fraction: f64,
@@ -61,6 +61,8 @@ pub struct Progress {
     pub round: usize,
     /// The numbers the last sample changed: sealing and opening of one cell; empty while preparing.
     pub latest: Vec<Measurement>,
+    /// The figures the last run changed: those of one cipher, up and down.
+    pub carried: Vec<Transfer>,
 }
 
 /// Measures every provider with every cipher (and the MAC negotiated beside it) at every size.
@@ -329,6 +331,7 @@ impl Session<'_> {
             },
             round,
             latest,
+            carried: Vec::new(),
         });
     }
 

@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use super::environment::of_host;
 use super::session::{MeasureRequest, Measured, Progress, measure};
+use super::transfers::{Pair, TransfersRequest, transfer};
 use crate::algorithm::{Cipher, Mac};
 use crate::cpu::{Detected, Features, identify};
 use crate::host::{Clock, Machine};
@@ -15,6 +17,7 @@ use crate::providers::{
     Direction, Keys, Libcrypto, Native, OpenSsh, Provider, RustCrypto, Unavailable,
 };
 use crate::report::{Library, OpenSsh as Programs, ProviderName, Report, UnavailableCell};
+use crate::transfer::Carrier;
 
 /// What to look at.
 #[derive(Clone, Debug)]
@@ -28,8 +31,30 @@ pub struct SurveyRequest {
     pub mac: Option<Mac>,
     /// Who is measured, most important first.
     pub providers: Vec<ProviderName>,
-    /// Sizes, time and gate.
+    /// Sizes, time for everything, and gate.
     pub measure: MeasureRequest,
+    /// What is carried over real connections, where somebody can carry.
+    pub transfers: TransferPart,
+}
+
+/// The part that transfers have in a survey.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferPart {
+    /// The ciphers, most important first.
+    pub pairs: Vec<Pair>,
+    /// The share of the time that goes to them, from 0 to 1, before packets get the rest. With all of it for
+    /// transfers no packet is measured.
+    pub share: f64,
+}
+
+impl Default for TransferPart {
+    /// Most of the time: a connection costs more than a packet, and says more. No cipher yet.
+    fn default() -> Self {
+        Self {
+            pairs: Vec::new(),
+            share: 0.75,
+        }
+    }
 }
 
 impl Default for SurveyRequest {
@@ -45,6 +70,7 @@ impl Default for SurveyRequest {
                 ProviderName::RustCrypto,
             ],
             measure: MeasureRequest::default(),
+            transfers: TransferPart::default(),
         }
     }
 }
@@ -76,7 +102,7 @@ pub fn describe(request: &SurveyRequest, world: World<'_>) -> Report {
     }
 }
 
-/// Describes the machine and measures it. When `cancel` is set on the way, the report holds what was
+/// Describes the machine and measures packets. When `cancel` is set on the way, the report holds what was
 /// measured until then.
 pub fn survey(
     request: &SurveyRequest,
@@ -84,20 +110,89 @@ pub fn survey(
     progress: &mut dyn FnMut(Progress),
     cancel: &AtomicBool,
 ) -> Report {
+    watched(request, world, |report| {
+        packets(report, request, world.clock, progress, cancel);
+    })
+}
+
+/// The same with real transfers before it; what time they leave goes to packets.
+pub fn survey_with(
+    carrier: &mut dyn Carrier,
+    request: &SurveyRequest,
+    world: World<'_>,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &AtomicBool,
+) -> Report {
+    watched(request, world, |report| {
+        let budget = request.measure.budget;
+        let begun = world.clock.wall();
+        let mut whole = |at: Progress, part: Duration, before: Duration| {
+            let passed = before + part.mul_f64(at.fraction.clamp(0.0, 1.0));
+            let fraction = passed.as_secs_f64() / budget.as_secs_f64().max(f64::MIN_POSITIVE);
+            progress(Progress { fraction, ..at });
+        };
+        let own = budget.mul_f64(request.transfers.share.clamp(0.0, 1.0));
+        let carried = transfer(
+            carrier,
+            &TransfersRequest {
+                pairs: request.transfers.pairs.clone(),
+                budget: own,
+                shared_core: report.host.processors == 1,
+            },
+            world.clock,
+            &mut |at| whole(at, own, Duration::ZERO),
+            cancel,
+        );
+        report.transfers = carried.transfers;
+        report.unavailable_transfers = carried.unavailable;
+        let warnings = carried.warnings.iter().map(ToString::to_string);
+        report.warnings.extend(warnings);
+        if request.transfers.share >= 1.0 || carried.cancelled {
+            return;
+        }
+        let used = world.clock.wall().saturating_sub(begun);
+        let mut rest = request.clone();
+        rest.measure.budget = budget.saturating_sub(used);
+        let left = rest.measure.budget;
+        packets(
+            report,
+            &rest,
+            world.clock,
+            &mut |at| whole(at, left, used),
+            cancel,
+        );
+    })
+}
+
+/// A description with what was found meanwhile, and what disturbed it.
+fn watched(request: &SurveyRequest, world: World<'_>, measure: impl FnOnce(&mut Report)) -> Report {
     let mut report = describe(request, world);
+    let known = report.warnings.len();
     let before = world.machine.processor_time();
-    let measured = measure_all(request, world.clock, progress, cancel);
+    measure(&mut report);
     let after = world.machine.processor_time();
     report.host.steal_percent = after
         .zip(before)
         .and_then(|(after, before)| after.steal_percent_since(before));
     let driver = world.machine.frequency_driver();
     let disturbances = of_host(&report.host, driver.as_deref());
-    let warnings = disturbances.iter().chain(&measured.warnings);
-    report.warnings.extend(warnings.map(ToString::to_string));
+    let disturbances = disturbances.iter().map(ToString::to_string);
+    report.warnings.splice(known..known, disturbances);
+    report
+}
+
+fn packets(
+    report: &mut Report,
+    request: &SurveyRequest,
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &AtomicBool,
+) {
+    let measured = measure_all(request, clock, progress, cancel);
+    let warnings = measured.warnings.iter().map(ToString::to_string);
+    report.warnings.extend(warnings);
     report.measurements = measured.measurements;
     report.unavailable = measured.unavailable;
-    report
 }
 
 fn measure_all(
