@@ -5,7 +5,7 @@
 //! costs about 5 ns.
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{xmm, ymm};
+pub(super) use x86::{xmm, ymm, zmm};
 
 /// For portable rows: the compiler may use the vectors that every processor of the architecture has.
 #[inline]
@@ -54,6 +54,40 @@ mod x86 {
                 out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
                 out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
                 options(nomem, nostack, preserves_flags),
+            );
+        }
+    }
+
+    /// Clears zmm0–31, for rows with AVX-512. An instruction a register is faster than `vzeroall`:
+    /// the processor knows a register XORed with itself to be zero without computing it.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(in super::super) fn zmm() {
+        // SAFETY: the block clears registers it declares as clobbered and touches nothing else.
+        unsafe {
+            asm!(
+                "vpxor xmm0, xmm0, xmm0", "vpxor xmm1, xmm1, xmm1", "vpxor xmm2, xmm2, xmm2",
+                "vpxor xmm3, xmm3, xmm3", "vpxor xmm4, xmm4, xmm4", "vpxor xmm5, xmm5, xmm5",
+                "vpxor xmm6, xmm6, xmm6", "vpxor xmm7, xmm7, xmm7", "vpxor xmm8, xmm8, xmm8",
+                "vpxor xmm9, xmm9, xmm9", "vpxor xmm10, xmm10, xmm10", "vpxor xmm11, xmm11, xmm11",
+                "vpxor xmm12, xmm12, xmm12", "vpxor xmm13, xmm13, xmm13", "vpxor xmm14, xmm14, xmm14",
+                "vpxor xmm15, xmm15, xmm15",
+                "vpxord zmm16, zmm16, zmm16", "vpxord zmm17, zmm17, zmm17", "vpxord zmm18, zmm18, zmm18",
+                "vpxord zmm19, zmm19, zmm19", "vpxord zmm20, zmm20, zmm20", "vpxord zmm21, zmm21, zmm21",
+                "vpxord zmm22, zmm22, zmm22", "vpxord zmm23, zmm23, zmm23", "vpxord zmm24, zmm24, zmm24",
+                "vpxord zmm25, zmm25, zmm25", "vpxord zmm26, zmm26, zmm26", "vpxord zmm27, zmm27, zmm27",
+                "vpxord zmm28, zmm28, zmm28", "vpxord zmm29, zmm29, zmm29", "vpxord zmm30, zmm30, zmm30",
+                "vpxord zmm31, zmm31, zmm31",
+                "vzeroupper",
+                out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
+                out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
+                out("zmm8") _, out("zmm9") _, out("zmm10") _, out("zmm11") _,
+                out("zmm12") _, out("zmm13") _, out("zmm14") _, out("zmm15") _,
+                out("zmm16") _, out("zmm17") _, out("zmm18") _, out("zmm19") _,
+                out("zmm20") _, out("zmm21") _, out("zmm22") _, out("zmm23") _,
+                out("zmm24") _, out("zmm25") _, out("zmm26") _, out("zmm27") _,
+                out("zmm28") _, out("zmm29") _, out("zmm30") _, out("zmm31") _,
+                options(nomem, nostack),
             );
         }
     }

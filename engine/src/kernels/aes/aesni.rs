@@ -9,7 +9,7 @@ use std::arch::x86_64::{
 
 use zeroize::Zeroizing;
 
-use super::{BLOCK, CtrArgs, EncryptArgs, ExpandArgs, RoundKeys, Width, schedule};
+use super::{BLOCK, CtrArgs, EncryptArgs, ExpandArgs, MAX_KEYS, RoundKeys, Width, schedule};
 use crate::kernels::lanes::{load128, load128_words, store128};
 
 /// Blocks in flight.
@@ -19,11 +19,17 @@ type Batch = [__m128i; BATCH];
 #[inline]
 #[target_feature(enable = "aes")]
 pub(super) fn expand(args: ExpandArgs) {
-    let keys = schedule(args.key, |word| substitute(word));
     let (slots, _) = args.round_keys.words.as_chunks_mut::<2>();
-    for (slot, key) in slots.iter_mut().zip(keys.iter()) {
+    for (slot, key) in slots.iter_mut().zip(round_keys(args.key).iter()) {
         *slot = *key;
     }
+}
+
+/// The round keys one after the other, for every row that has AES-NI.
+#[inline]
+#[target_feature(enable = "aes")]
+pub(super) fn round_keys(key: &[u8]) -> Zeroizing<[[u64; 2]; MAX_KEYS]> {
+    schedule(key, |word| substitute(word))
 }
 
 #[inline]
@@ -48,14 +54,14 @@ pub(super) fn ctr(args: CtrArgs) {
     let (batches, tail) = args.data.as_chunks_mut::<{ BATCH * BLOCK }>();
     for batch in batches {
         let stream = key_stream(args.round_keys, args.width, counter);
-        counter = args.width.advance(counter, BATCH as u32);
+        counter = args.width.advance(counter, BATCH as u64);
         for (block, key) in batch.as_chunks_mut::<BLOCK>().0.iter_mut().zip(stream) {
             store128(block, _mm_xor_si128(load128(block), key));
         }
     }
     if !tail.is_empty() {
         let stream = Zeroizing::new(key_stream(args.round_keys, args.width, counter));
-        counter = (args.width).advance(counter, tail.len().div_ceil(BLOCK) as u32);
+        counter = (args.width).advance(counter, tail.len().div_ceil(BLOCK) as u64);
         xor_tail(tail, &stream);
     }
     *args.counter = counter.to_be_bytes();

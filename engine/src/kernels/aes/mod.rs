@@ -7,6 +7,8 @@
 #[cfg(target_arch = "x86_64")]
 mod aesni;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod vaes512;
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -30,6 +32,12 @@ pub struct Entries {
 impl Primitive for Aes {
     type Entries = Entries;
     const ROWS: &'static [Row<Self>] = &[
+        #[cfg(target_arch = "x86_64")]
+        row!("vaes512", ["vaes", "aes", "avx512f", "avx512bw", "avx512vbmi2"], wipe::zmm, Entries {
+            expand: Expand => vaes512::expand,
+            encrypt: Encrypt => vaes512::encrypt,
+            ctr: Ctr => vaes512::ctr,
+        }),
         #[cfg(target_arch = "x86_64")]
         row!("aesni", ["aes", "ssse3"], wipe::xmm, Entries {
             expand: Expand => aesni::expand,
@@ -131,6 +139,16 @@ struct RoundKeys {
     rounds: usize,
 }
 
+#[cfg(target_arch = "x86_64")]
+impl RoundKeys {
+    /// The round keys of a row that lays each out four times side by side.
+    #[inline]
+    fn wide(&self) -> &[[u64; 8]; MAX_KEYS] {
+        let (keys, _) = self.words.as_chunks();
+        keys.as_array().expect("there are eight words a key")
+    }
+}
+
 /// Rounds for a key of that many bytes.
 fn rounds(key_len: usize) -> usize {
     match key_len {
@@ -175,15 +193,33 @@ enum Width {
 impl Width {
     /// The counter `blocks` further on.
     #[inline]
-    fn advance(self, counter: u128, blocks: u32) -> u128 {
+    fn advance(self, counter: u128, blocks: u64) -> u128 {
         match self {
             Self::All => counter.wrapping_add(u128::from(blocks)),
             Self::Low32 => {
-                let low = (counter as u32).wrapping_add(blocks);
+                let low = (counter as u32).wrapping_add(blocks as u32);
                 counter & !u128::from(u32::MAX) | u128::from(low)
             }
         }
     }
+}
+
+/// Cuts `data` where the counter carries out of its low 64 bits, or out of all that count: within
+/// each part, 64-bit additions do.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn until_carry<'a>(
+    width: Width,
+    counter: &[u8; BLOCK],
+    data: &'a mut [u8],
+) -> (&'a mut [u8], &'a mut [u8]) {
+    let counter = u128::from_be_bytes(*counter);
+    let blocks = match width {
+        Width::All => (1 << 64) - u128::from(counter as u64),
+        Width::Low32 => (1 << 32) - u128::from(counter as u32),
+    };
+    let bytes = usize::try_from(blocks * BLOCK as u128).unwrap_or(usize::MAX);
+    data.split_at_mut(bytes.min(data.len()))
 }
 
 struct Expand;

@@ -63,13 +63,13 @@ pub(super) fn ctr(args: CtrArgs) {
             .as_chunks_mut::<8>()
             .0
             .iter_mut()
-            .zip(fill(BATCH as u32))
+            .zip(fill(BATCH as u64))
         {
             *bytes = (u64::from_le_bytes(*bytes) ^ key).to_le_bytes();
         }
     }
     if !tail.is_empty() {
-        let stream = fill(tail.len().div_ceil(BLOCK) as u32);
+        let stream = fill(tail.len().div_ceil(BLOCK) as u64);
         for (bytes, key) in tail.chunks_mut(8).zip(stream) {
             for (byte, key) in bytes.iter_mut().zip(key.to_le_bytes()) {
                 *byte ^= key;

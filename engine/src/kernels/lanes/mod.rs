@@ -2,13 +2,14 @@
 //!
 //! Each takes an array whose length is the vector's, so none can read or write past its argument and
 //! the kernels need no `unsafe`. `as_chunks` and `as_chunks_mut` cut buffers into such arrays without
-//! bounds checks; a tail shorter than a vector goes through an array on the stack. Arithmetic does not
-//! belong here.
+//! bounds checks; a tail shorter than a vector goes through a masked `part`, or through an array on the
+//! stack where there are no masks. Arithmetic does not belong here.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86::{
-    load128, load128_quad, load128_words, load256, store128, store128_words, store256,
+    load128, load128_quad, load128_words, load256, load512, load512_part, load512_words, store128,
+    store128_words, store256, store512, store512_part,
 };

@@ -1,7 +1,9 @@
-//! Loads and stores of SSE2 and AVX registers; no alignment is asked of the arrays.
+//! Loads and stores of SSE2, AVX and AVX-512 registers; no alignment is asked of the arrays.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
+    __m128i, __m256i, __m512i, __mmask64, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256,
+    _mm256_storeu_si256, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
+    _mm512_storeu_si512,
 };
 
 /// Loads 16 bytes.
@@ -60,10 +62,107 @@ pub(in crate::kernels) fn store256(bytes: &mut [u8; 32], lanes: __m256i) {
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), lanes) }
 }
 
+/// Loads 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn load512(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the array is 64 readable bytes, and the instruction needs no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// Stores 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn store512(bytes: &mut [u8; 64], lanes: __m512i) {
+    // SAFETY: the array is 64 writable bytes, and the instruction needs no alignment.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), lanes) }
+}
+
+/// Loads eight words, the first into the lowest lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn load512_words(words: &[u64; 8]) -> __m512i {
+    // SAFETY: the array is 64 readable bytes, and the instruction needs no alignment.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+/// Loads the first 64 bytes, or all where there are fewer; what is missing reads as zeros.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(in crate::kernels) fn load512_part(bytes: &[u8]) -> __m512i {
+    // SAFETY: the mask admits bytes of the slice alone; the others are not touched.
+    unsafe { _mm512_maskz_loadu_epi8(first_bytes(bytes.len()), bytes.as_ptr().cast()) }
+}
+
+/// Stores the first 64 bytes, or as many as there is room for.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(in crate::kernels) fn store512_part(bytes: &mut [u8], lanes: __m512i) {
+    // SAFETY: the mask admits bytes of the slice alone; the others are not touched.
+    unsafe {
+        _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), first_bytes(bytes.len()), lanes);
+    }
+}
+
+/// The mask of the first `len` bytes, or of all 64.
+#[inline]
+fn first_bytes(len: usize) -> __mmask64 {
+    match len {
+        0 => 0,
+        1..64 => !0 >> (64 - len),
+        _ => !0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cpu::{Detected, Feature, Features};
+
+    #[target_feature(enable = "avx512f")]
+    fn copy512(from: &[u8; 64], to: &mut [u8; 64]) {
+        store512(to, load512(from));
+    }
+
+    #[target_feature(enable = "avx512bw")]
+    fn copy512_part(from: &[u8], to: &mut [u8]) {
+        store512_part(to, load512_part(from));
+    }
+
+    #[test]
+    fn parts_of_any_length_are_loaded_and_stored_whole_and_nothing_more() {
+        let features = Detected::new(Features::NONE).features();
+        if !features.has(Feature::Avx512bw) {
+            println!("skipped: needs avx512bw");
+            return;
+        }
+        let bytes: Vec<u8> = (1..=160).collect();
+        for (at, len) in (0..64).flat_map(|at| (0..=96).map(move |len| (at, len))) {
+            let mut out = [0; 160];
+            // SAFETY: AVX-512BW was detected.
+            unsafe { copy512_part(&bytes[at..][..len], &mut out[at..][..len]) };
+            let stored = len.min(64);
+            assert_eq!(out[at..][..stored], bytes[at..][..stored]);
+            assert_eq!(out.iter().filter(|&&byte| byte != 0).count(), stored);
+            // The length of the destination bounds the store, whatever the lanes hold.
+            let mut out = [0; 160];
+            // SAFETY: AVX-512BW was detected.
+            unsafe { copy512_part(&bytes[at..], &mut out[at..][..len]) };
+            assert_eq!(out.iter().filter(|&&byte| byte != 0).count(), stored);
+        }
+        for at in 0..64 {
+            let mut out = [0; 160];
+            // SAFETY: AVX-512BW was detected, which needs AVX-512F.
+            unsafe {
+                copy512(
+                    bytes[at..].first_chunk().unwrap(),
+                    out[at..].first_chunk_mut().unwrap(),
+                );
+            }
+            assert_eq!(out[at..][..64], bytes[at..][..64]);
+            assert_eq!(out.iter().filter(|&&byte| byte != 0).count(), 64);
+        }
+    }
 
     #[target_feature(enable = "sse2")]
     fn copy128(from: &[u8; 16], to: &mut [u8; 16]) {
