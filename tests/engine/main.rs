@@ -11,6 +11,7 @@ mod cpu;
 mod ghash;
 mod installed;
 mod interop;
+mod libraries;
 mod measure;
 mod offer;
 mod openssh;

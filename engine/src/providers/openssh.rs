@@ -3,7 +3,7 @@
 //! | part | source in OpenSSH | here |
 //! |---|---|---|
 //! | AES-GCM, AES-CTR, CBC, 3DES | `cipher.c`, one EVP context for as long as the keys live | the same calls |
-//! | ChaCha20 | `cipher-chachapoly-libcrypto.c`, two EVP contexts; portable `chacha.c` before 8.3 | the same calls; our portable row |
+//! | ChaCha20 | `cipher-chachapoly-libcrypto.c`, two EVP contexts; portable `chacha.c` before 8.3, and where the library has none that works (BoringSSL, old LibreSSL) | the same calls; our portable row |
 //! | Poly1305 | `poly1305.c`: 26-bit limbs in C, in every release | our row of that shape |
 //! | HMAC | `hmac.c`: EVP digests by hand | the same calls |
 //! | UMAC | `umac.c`, C | our portable row |
@@ -44,7 +44,8 @@ impl OpenSsh {
         detected: Detected,
     ) -> Self {
         let portable = detected.without(Features::ALL);
-        let borrows = release.is_none_or(|release| release.can(Ability::LibcryptoChaCha20));
+        let borrows = release.is_none_or(|release| release.can(Ability::LibcryptoChaCha20))
+            && library.as_ref().map_or(true, has_chacha20);
         let limbs_of_26_bits = Kernel::named(portable, "portable32");
         Self {
             library,
@@ -138,6 +139,21 @@ impl Parts for OpenSsh {
             }
         }
     }
+}
+
+/// Whether `configure` would have taken the library's ChaCha20 (`HAVE_EVP_CHACHA20`, and not
+/// `HAVE_BROKEN_CHACHA20`): it is there, and gives the key stream of block 1 under SSH's IV.
+fn has_chacha20(library: &Libcrypto) -> bool {
+    let (key, portable) = (
+        [7; 32],
+        Detected::new(Features::NONE).without(Features::ALL),
+    );
+    let (mut theirs, mut ours) = ([0; 80], [0; 80]);
+    let kernel = Kernel::<ChaCha20>::best(portable);
+    let expected = KernelStream::new(kernel, &key).xor(3, 1, &mut ours);
+    let stream = library.stream(&key);
+    let given = stream.is_ok_and(|mut stream| stream.xor(3, 1, &mut theirs).is_ok());
+    expected.is_ok() && given && theirs == ours
 }
 
 /// ChaCha20 of libcrypto, or the code OpenSSH brought before it used libcrypto's.

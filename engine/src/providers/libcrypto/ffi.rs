@@ -1,8 +1,8 @@
 //! libcrypto through dlopen: every `unsafe` call, behind types that cannot be misused.
 //!
-//! OpenSSL 1.0.2 up to 4 and LibreSSL share the functions used here; each is looked up by name, and
-//! what a library lacks is an error only for whoever needs it. Contexts are owned, lengths are
-//! checked here, and the library is never unloaded.
+//! OpenSSL 1.0.2 up to 4, LibreSSL, BoringSSL and AWS-LC share the functions used here; each is looked
+//! up by name, and what a library lacks is an error only for whoever needs it. Contexts are owned,
+//! lengths are checked here, and the library is never unloaded.
 
 use std::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulong, c_void};
@@ -34,6 +34,12 @@ macro_rules! functions {
     };
 }
 
+mod poly1305;
+
+#[cfg(test)]
+pub(super) use poly1305::Interface;
+pub(super) use poly1305::Poly1305Context;
+
 functions! {
     /// EVP ciphers.
     CipherFunctions {
@@ -54,32 +60,6 @@ functions! {
         copy: ["EVP_MD_CTX_copy_ex"] (Opaque, *const c_void) -> c_int;
         update: ["EVP_DigestUpdate"] (Opaque, *const c_void, usize) -> c_int;
         finish: ["EVP_DigestFinal_ex"] (Opaque, *mut c_uchar, *mut c_uint) -> c_int;
-    }
-}
-
-functions! {
-    /// EVP_MAC, since OpenSSL 3.0.
-    MacFunctions {
-        fetch: ["EVP_MAC_fetch"] (Opaque, *const c_char, *const c_char) -> Opaque;
-        free: ["EVP_MAC_free"] (Opaque);
-        context_new: ["EVP_MAC_CTX_new"] (Opaque) -> Opaque;
-        context_free: ["EVP_MAC_CTX_free"] (Opaque);
-        init: ["EVP_MAC_init"] (Opaque, *const c_uchar, usize, *const c_void) -> c_int;
-        update: ["EVP_MAC_update"] (Opaque, *const c_uchar, usize) -> c_int;
-        finish: ["EVP_MAC_final"] (Opaque, *mut c_uchar, *mut usize, usize) -> c_int;
-    }
-}
-
-functions! {
-    /// Poly1305 as a key type, since OpenSSL 1.1.1.
-    KeyFunctions {
-        key_new: ["EVP_PKEY_new_raw_private_key"] (c_int, Opaque, *const c_uchar, usize) -> Opaque;
-        key_free: ["EVP_PKEY_free"] (Opaque);
-        context_new: ["EVP_MD_CTX_new"] () -> Opaque;
-        context_free: ["EVP_MD_CTX_free"] (Opaque);
-        context_reset: ["EVP_MD_CTX_reset"] (Opaque) -> c_int;
-        init: ["EVP_DigestSignInit"] (Opaque, *mut Opaque, *const c_void, Opaque, Opaque) -> c_int;
-        sign: ["EVP_DigestSign"] (Opaque, *mut c_uchar, *mut usize, *const c_uchar, usize) -> c_int;
     }
 }
 
@@ -111,8 +91,7 @@ pub(super) struct Api {
     library: ManuallyDrop<Library>,
     ciphers: Result<CipherFunctions, String>,
     digests: Result<DigestFunctions, String>,
-    macs: Result<MacFunctions, String>,
-    keys: Result<KeyFunctions, String>,
+    poly1305: poly1305::Functions,
     errors: Option<ErrorFunctions>,
 }
 
@@ -131,8 +110,7 @@ impl Api {
         Ok(Arc::new(Self {
             ciphers: CipherFunctions::find(&library),
             digests: DigestFunctions::find(&library),
-            macs: MacFunctions::find(&library),
-            keys: KeyFunctions::find(&library),
+            poly1305: poly1305::Functions::find(&library),
             errors: ErrorFunctions::find(&library).ok(),
             library,
         }))
@@ -149,6 +127,19 @@ impl Api {
         // SAFETY: not null, and a C string that lives as long as the library.
         let text = unsafe { CStr::from_ptr(text.as_ptr()) };
         Some(text.to_string_lossy().into_owned())
+    }
+
+    /// Sets the library up as `ssh` does before anything else (`ssh_libcrypto_init` in
+    /// `openssl-compat.c`). Most libraries do it by themselves; some find out only here which
+    /// instructions the processor has. The answer is whether there was anything to call.
+    pub(super) fn initialise(&self) -> bool {
+        type Initialise = unsafe extern "C" fn(u64, *const c_void) -> c_int;
+        // SAFETY: the symbol has this type (OPENSSL_init_crypto(3)).
+        let found: Result<Initialise, String> =
+            unsafe { symbol(&self.library, &["OPENSSL_init_crypto"]) };
+        // SAFETY: no options and no settings ask for the set-up alone; it may be called any number
+        // of times.
+        found.is_ok_and(|initialise| unsafe { initialise(0, ptr::null()) } == 1)
     }
 
     /// The library's description of an algorithm: the answer of its `EVP_…` function.
@@ -485,140 +476,6 @@ impl Drop for DigestContext {
         if let Ok(functions) = self.functions() {
             // SAFETY: made by this library, freed once.
             unsafe { (functions.context_free)(self.raw()) };
-        }
-    }
-}
-
-/// The library's Poly1305, through `EVP_MAC` where it exists, else as a key type.
-pub(super) struct Poly1305Context {
-    api: Arc<Api>,
-    context: NonNull<c_void>,
-    interface: Interface,
-}
-
-/// How a library offers Poly1305.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interface {
-    /// `EVP_MAC`, OpenSSL 3.0 and later.
-    Mac,
-    /// `EVP_PKEY_POLY1305`, OpenSSL 1.1.1 and later.
-    Key,
-}
-
-/// `EVP_PKEY_POLY1305`, which is the object number of Poly1305.
-const POLY1305_KEY: c_int = 1061;
-
-// SAFETY: a context belongs to nobody else and is not bound to the thread that made it.
-unsafe impl Send for Poly1305Context {}
-
-impl Poly1305Context {
-    /// The best interface this library has.
-    pub(super) fn new(api: &Arc<Api>) -> Result<Self, String> {
-        Self::with(api, Interface::Mac).or_else(|_| Self::with(api, Interface::Key))
-    }
-
-    /// That interface, or why there is none.
-    pub(super) fn with(api: &Arc<Api>, interface: Interface) -> Result<Self, String> {
-        let context = match interface {
-            Interface::Mac => Self::mac_context(api)?,
-            Interface::Key => {
-                let functions = api.keys.as_ref().map_err(Clone::clone)?;
-                // SAFETY: takes nothing; the answer is owned by us.
-                NonNull::new(unsafe { (functions.context_new)() })
-            }
-        };
-        let context = context.ok_or_else(|| api.failure("Poly1305"))?;
-        let mut made = Self {
-            api: Arc::clone(api),
-            context,
-            interface,
-        };
-        // A library may have the functions and still refuse the algorithm.
-        made.tag(&[1; 32], &[])?;
-        Ok(made)
-    }
-
-    fn mac_context(api: &Api) -> Result<Option<NonNull<c_void>>, String> {
-        let functions = api.macs.as_ref().map_err(Clone::clone)?;
-        // SAFETY: C strings; no library context and no properties means the defaults.
-        let mac = unsafe { (functions.fetch)(ptr::null_mut(), c"POLY1305".as_ptr(), ptr::null()) };
-        if mac.is_null() {
-            return Ok(None);
-        }
-        // SAFETY: a living EVP_MAC, of which the context keeps a reference of its own.
-        unsafe {
-            let context = (functions.context_new)(mac);
-            (functions.free)(mac);
-            Ok(NonNull::new(context))
-        }
-    }
-
-    /// The tag of `data` under a key used once.
-    pub(super) fn tag(&mut self, key: &[u8; 32], data: &[u8]) -> Result<[u8; 16], String> {
-        let mut tag = [0; 16];
-        let done = match self.interface {
-            Interface::Mac => self.tag_by_mac(key, data, &mut tag)?,
-            Interface::Key => self.tag_by_key(key, data, &mut tag)?,
-        };
-        if done {
-            Ok(tag)
-        } else {
-            Err(self.api.failure("Poly1305"))
-        }
-    }
-
-    fn tag_by_mac(&self, key: &[u8; 32], data: &[u8], tag: &mut [u8; 16]) -> Result<bool, String> {
-        let functions = self.api.macs.as_ref().map_err(Clone::clone)?;
-        let mut len = 0;
-        // SAFETY: a living context; reads key and data, writes at most the 16 bytes it is told of.
-        let done = unsafe {
-            (functions.init)(self.raw(), key.as_ptr(), key.len(), ptr::null()) > 0
-                && (functions.update)(self.raw(), data.as_ptr(), data.len()) > 0
-                && (functions.finish)(self.raw(), tag.as_mut_ptr(), &raw mut len, tag.len()) > 0
-        };
-        Ok(done && len == tag.len())
-    }
-
-    fn tag_by_key(&self, key: &[u8; 32], data: &[u8], tag: &mut [u8; 16]) -> Result<bool, String> {
-        let functions = self.api.keys.as_ref().map_err(Clone::clone)?;
-        let mut len = tag.len();
-        let none = ptr::null_mut();
-        // SAFETY: reads 32 bytes of key; the answer is ours and freed below.
-        let key = unsafe { (functions.key_new)(POLY1305_KEY, none, key.as_ptr(), key.len()) };
-        if key.is_null() {
-            return Ok(false);
-        }
-        // SAFETY: a living context and key; reads data, writes at most `len` bytes; the context
-        // keeps a reference to the key until it is reset.
-        let done = unsafe {
-            let done = (functions.init)(self.raw(), ptr::null_mut(), ptr::null(), none, key) > 0
-                && (functions.sign)(
-                    self.raw(),
-                    tag.as_mut_ptr(),
-                    &raw mut len,
-                    data.as_ptr(),
-                    data.len(),
-                ) > 0;
-            (functions.context_reset)(self.raw());
-            (functions.key_free)(key);
-            done
-        };
-        Ok(done && len == tag.len())
-    }
-
-    const fn raw(&self) -> Opaque {
-        self.context.as_ptr()
-    }
-}
-
-impl Drop for Poly1305Context {
-    fn drop(&mut self) {
-        match (self.interface, &self.api.macs, &self.api.keys) {
-            // SAFETY: made by this table's `context_new`, freed once.
-            (Interface::Mac, Ok(functions), _) => unsafe { (functions.context_free)(self.raw()) },
-            // SAFETY: as above.
-            (Interface::Key, _, Ok(functions)) => unsafe { (functions.context_free)(self.raw()) },
-            _ => {}
         }
     }
 }

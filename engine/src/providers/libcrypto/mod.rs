@@ -3,6 +3,8 @@
 //! `ffi` holds the calls, `parts` what packets are made of. The provider [`OpenSsh`](super::OpenSsh)
 //! uses the same parts where OpenSSH does.
 //!
+//! Every function is optional: an algorithm whose functions a library lacks is answered with the reason.
+//!
 //! **Invariant:** `unsafe` stays in `ffi`.
 
 mod ffi;
@@ -57,6 +59,12 @@ impl Libcrypto {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// Sets the library up as `ssh` does before anything else, for the whole process: some libraries
+    /// find out only then which instructions the processor has. `false` where it has no such function.
+    pub fn initialise(&self) -> bool {
+        self.api.initialise()
     }
 
     /// The EVP functions behind a cipher: `EVP_aes_128_gcm`.
