@@ -6,5 +6,5 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run()
+    cli::helper().unwrap_or_else(cli::run)
 }

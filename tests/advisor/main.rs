@@ -18,6 +18,7 @@ mod files;
 mod host;
 #[cfg(unix)]
 mod includes;
+mod initialisation;
 #[cfg(unix)]
 mod lines;
 #[cfg(unix)]

@@ -87,6 +87,7 @@ pub(crate) fn machine() -> Report {
             libcrypto: Some(Library {
                 name: "libcrypto.so.3".to_owned(),
                 version: "OpenSSL 3.0.19 27 Jan 2026".to_owned(),
+                ..Library::default()
             }),
             dropbear: None,
         },

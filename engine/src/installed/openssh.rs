@@ -95,6 +95,14 @@ impl InstalledProgram {
         asked_or_known(&self.program.ciphers, supported_ciphers(self.release))
     }
 
+    /// Whether it is the portable edition, `9.2p1`, which sets its libcrypto up by
+    /// `OPENSSL_init_crypto`; OpenBSD's own does not.
+    #[must_use]
+    pub fn is_portable(&self) -> bool {
+        let number = self.program.version.split([' ', ',', '-']).next();
+        number.is_some_and(|it| it.trim_start_matches("OpenSSH").contains('p'))
+    }
+
     /// The MACs compiled in, as it lists them, else as its release is known to have.
     #[must_use]
     pub fn macs(&self) -> Vec<String> {
@@ -277,6 +285,25 @@ pub(super) fn is_executable(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_portable_edition_has_a_p_in_its_number() {
+        let of = |version: &str| {
+            let program = Program {
+                version: version.to_owned(),
+                ..Program::default()
+            };
+            InstalledProgram {
+                program,
+                release: Release::new(9, 2),
+                libcrypto: Vec::new(),
+                library: None,
+            }
+            .is_portable()
+        };
+        assert!(of("OpenSSH_9.2p1 Debian-2+deb12u10") && of("OpenSSH_for_Windows_9.8p2 Win32"));
+        assert!(!of("OpenSSH_10.0") && !of("OpenSSH_9.9, LibreSSL 4.0.0 portable"));
+    }
 
     #[test]
     fn banners_of_many_builds_are_read() {

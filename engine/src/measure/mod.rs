@@ -8,6 +8,7 @@
 
 pub mod environment;
 mod gate;
+mod initialisation;
 mod plan;
 mod sampler;
 mod session;
@@ -17,6 +18,7 @@ pub mod transfers;
 
 pub use environment::Warning;
 pub use gate::Gate;
+pub use initialisation::{HELPER, answer, initialisation};
 pub use plan::ENOUGH_ROUNDS;
 pub use session::{MeasureRequest, Measured, Progress, measure};
 pub use survey::{SurveyRequest, TransferPart, World, describe, survey, survey_with};

@@ -10,8 +10,8 @@ use super::transfers::{Pair, TransfersRequest, transfer};
 use crate::algorithm::{Cipher, Mac};
 use crate::cpu::{Detected, Features, identify};
 use crate::host::{Clock, Machine};
-use crate::installed::Installed;
 use crate::installed::releases::client_macs;
+use crate::installed::{Installed, InstalledProgram};
 use crate::packet::PacketCipher;
 use crate::providers::{
     Direction, Keys, Libcrypto, Native, OpenSsh, Provider, RustCrypto, Unavailable,
@@ -264,8 +264,14 @@ fn provider(name: ProviderName, request: &SurveyRequest) -> Box<dyn Provider> {
     let client = request.installed.client.as_ref();
     match name {
         ProviderName::OpenSsh => {
+            let library = libcrypto();
+            if let Ok(library) = &library
+                && client.is_none_or(InstalledProgram::is_portable)
+            {
+                library.initialise();
+            }
             let release = client.map(|client| client.release);
-            Box::new(OpenSsh::new(libcrypto(), release, detected))
+            Box::new(OpenSsh::new(library, release, detected))
         }
         ProviderName::Native => Box::new(Native::new(detected)),
         ProviderName::RustCrypto => Box::new(RustCrypto),
@@ -311,6 +317,7 @@ fn programs(installed: &Installed) -> Programs {
         Library {
             version: version.unwrap_or_default(),
             name,
+            ..Library::default()
         }
     });
     Programs {
@@ -324,7 +331,6 @@ fn programs(installed: &Installed) -> Programs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::installed::InstalledProgram;
     use crate::installed::releases::Release;
     use crate::report::Program;
 
@@ -372,6 +378,7 @@ mod tests {
         let expected = Library {
             name: "libcrypto.so.3".to_owned(),
             version: "OpenSSL 3.0.19 27 Jan 2026".to_owned(),
+            ..Library::default()
         };
         assert_eq!(found, Some(expected));
         assert_eq!(programs(&Installed::default()), Programs::default());
