@@ -4,8 +4,10 @@
 //! Reorder only: no cipher is added or removed. Nothing here reads a file or measures.
 #![forbid(unsafe_code)]
 
+mod carried;
 mod evidence;
 mod order;
+mod projection;
 
 use std::fmt;
 
@@ -14,15 +16,12 @@ use engine::report::Report;
 
 pub use evidence::{Evidence, Speed};
 pub use order::Interval;
+pub use projection::Projection;
 
 use crate::policy::{Objection, Policy, Profile};
 use crate::resolver::{Effective, Side};
-use evidence::Cells;
+use evidence::Numbers;
 use order::{Step, arrange};
-
-/// What ssh spends around the cipher, in seconds per GiB: packet handling, copies, system calls.
-/// Measured for OpenSSH 9.2 and 10.5 on loopback: 0.35 to 0.8 per process.
-pub const OVERHEAD_S_PER_GIB: f64 = 0.5;
 
 /// The speed of a full 1 Gbit/s link in MB/s.
 const GIGABIT_MB_PER_S: f64 = 118.0;
@@ -36,6 +35,8 @@ pub struct Recommendation {
     pub basis: String,
     /// By what share a cipher had to be faster to overtake (0.1 = 10 %).
     pub threshold: f64,
+    /// How far packets can be projected to transfers here.
+    pub projection: Projection,
     /// What the machine is assumed to do.
     pub profile: Profile,
     /// The policy's name.
@@ -68,8 +69,8 @@ pub struct Advice {
     pub places: Vec<Place>,
     /// Neighbours in the recommended list none of which beats another, each group from its leader on.
     pub ties: Vec<Vec<String>>,
-    /// Projected speed of a transfer with the recommended first cipher, as a multiple of today's first;
-    /// `None` where one of them was not measured.
+    /// Speed of a transfer with the recommended first cipher as a multiple of today's first, measured or
+    /// projected as the evidence has it; `None` where one of them was not measured.
     pub gain: Option<f64>,
     /// What this order can and cannot change.
     pub limits: Vec<String>,
@@ -123,8 +124,7 @@ impl Place {
     /// Projected speed of a transfer in MB/s, if nothing but this processor limits it.
     #[must_use]
     pub fn projected_mb_per_s(&self) -> Option<f64> {
-        let speed = self.speed.as_ref()?;
-        Some(projected_mb_per_s(speed.interval.median))
+        Some(self.speed.as_ref()?.projected_mb_per_s)
     }
 }
 
@@ -239,12 +239,19 @@ pub fn recommend(
     let evidence = evidence(report, &sides, policy.profile, choice);
     let counted = evidence.or(choice).unwrap_or(Evidence::Packet);
     let threshold = policy.threshold.unwrap_or(counted.threshold());
-    let cells = Cells::new(report, counted, policy.profile.packet_bytes());
-    let advise = |effective: &Effective| advise(effective, &cells, policy, threshold);
+    let numbers = Numbers::new(report, counted, policy.profile.packet_bytes());
+    let advise = |effective: &Effective| {
+        let mut advice = advise(effective, &numbers, policy, threshold);
+        if evidence == Some(Evidence::Transfer) {
+            advice.limits.extend(without_transfer(&advice.places));
+        }
+        advice
+    };
     Recommendation {
         evidence,
         basis: basis(evidence, choice, policy.profile),
         threshold,
+        projection: Projection::of(report),
         profile: policy.profile,
         policy: policy.name.clone(),
         client: client.map(advise),
@@ -252,22 +259,36 @@ pub fn recommend(
     }
 }
 
-/// The strongest evidence that can compare at least two ciphers of one side.
+/// The strongest evidence that can compare at least two ciphers of one side. Transfers move full packets, so
+/// unasked they speak for bulk only.
 fn evidence(report: &Report, sides: &[&Effective], profile: Profile, choice: Choice) -> Choice {
-    let candidates = match choice {
-        Some(one) => vec![one],
-        None => vec![Evidence::Packet, Evidence::Native],
+    let candidates = match (choice, profile) {
+        (Some(one), _) => vec![one],
+        (None, Profile::Bulk) => vec![Evidence::Transfer, Evidence::Packet, Evidence::Native],
+        (None, _) => vec![Evidence::Packet, Evidence::Native],
     };
     candidates.into_iter().find(|&candidate| {
-        let cells = Cells::new(report, candidate, profile.packet_bytes());
+        let numbers = Numbers::new(report, candidate, profile.packet_bytes());
         let measured = |side: &&Effective| {
             let speeds = side
                 .ciphers
                 .iter()
-                .map(|name| cells.speed(name, &side.macs));
+                .map(|name| numbers.speed(name, &side.macs));
             speeds.flatten().count()
         };
         sides.iter().any(|side| measured(side) >= 2)
+    })
+}
+
+/// Ciphers that were not carried are not compared; that must not go unsaid.
+fn without_transfer(places: &[Place]) -> Option<String> {
+    let without = places.iter().filter(|place| place.speed.is_none());
+    let names: Vec<&str> = without.map(|place| short(&place.cipher)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Not compared, for want of a transfer: {}. Raise --time-budget, or take --evidence packet.",
+            names.join(", ")
+        )
     })
 }
 
@@ -278,6 +299,10 @@ fn basis(evidence: Option<Evidence>, choice: Choice, profile: Profile) -> String
         Profile::Interactive => "64-byte",
     };
     match (evidence, choice) {
+        (Some(Evidence::Transfer), _) => {
+            "real transfers between the installed ssh and sshd, both ways, by the processor time of the busier end"
+                .to_owned()
+        }
         (Some(Evidence::Packet), _) => {
             format!("{size} packets, sealed and opened as the installed OpenSSH does it")
         }
@@ -287,15 +312,19 @@ fn basis(evidence: Option<Evidence>, choice: Choice, profile: Profile) -> String
         (Some(Evidence::Native), None) => format!(
             "{size} packets in this program's own kernels: the installed OpenSSH could not be measured, so this is what the processor can do, not what ssh does"
         ),
+        (None, Some(Evidence::Transfer)) => {
+            "nothing: no two ciphers of a list were carried often enough both ways, so today's order stands; raise --time-budget, or see advisor doctor for what is in the way"
+                .to_owned()
+        }
         (None, _) => format!(
             "nothing: no two ciphers of a list have {SAMPLES_FOR_95} rounds of {size} packets in both directions, so today's order stands; raise --time-budget"
         ),
     }
 }
 
-fn advise(effective: &Effective, cells: &Cells<'_>, policy: &Policy, threshold: f64) -> Advice {
+fn advise(effective: &Effective, numbers: &Numbers<'_>, policy: &Policy, threshold: f64) -> Advice {
     let today = &effective.ciphers;
-    let speed = |name: &String| cells.speed(name, &effective.macs);
+    let speed = |name: &String| numbers.speed(name, &effective.macs);
     let list = List {
         today,
         speeds: today.iter().map(speed).collect(),
@@ -416,13 +445,6 @@ fn ties(places: &[Place], threshold: f64) -> Vec<Vec<String>> {
 fn gain(places: &[Place]) -> Option<f64> {
     let today = places.iter().find(|place| place.today == 1)?;
     Some(places.first()?.projected_mb_per_s()? / today.projected_mb_per_s()?)
-}
-
-/// 1/(c + o): the cipher's time per byte beside what ssh spends anyway.
-fn projected_mb_per_s(gb_per_s: f64) -> f64 {
-    const GIB: f64 = (1_u64 << 30) as f64;
-    let seconds_per_gib = GIB / 1e9 / gb_per_s + OVERHEAD_S_PER_GIB;
-    GIB / 1e6 / seconds_per_gib
 }
 
 fn limits(effective: &Effective, places: &[Place]) -> Vec<String> {

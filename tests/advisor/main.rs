@@ -44,6 +44,7 @@ mod rollback;
 mod schema;
 #[cfg(unix)]
 mod sources;
+mod transfers;
 #[cfg(unix)]
 mod validation;
 #[cfg(unix)]

@@ -3,10 +3,11 @@
 
 use advisor::output::{Document, Style, View, csv, json, markdown, text};
 use advisor::resolver::Side;
-use engine::report::Report;
+use engine::report::{Report, UnavailableTransfer};
+use engine::transfer::Implementation;
 
 use crate::document::document as of_both;
-use crate::report::{DEFAULT, effective, fast_aes, machine};
+use crate::report::{DEFAULT, carried_aes, effective, fast_aes, machine};
 use crate::schema::violations;
 
 fn document(report: Report) -> Document {
@@ -49,7 +50,7 @@ fn markdown_has_the_same_facts() {
 fn csv_has_a_line_for_every_cell() {
     let report = fast_aes();
     let cells = report.measurements.len();
-    let csv = csv(&document(report));
+    let csv = csv(&document(report), View::Whole);
     let mut lines = csv.lines();
     let columns = lines.next().unwrap().split(',').count();
     assert_eq!(csv.lines().count(), cells + 1);
@@ -63,7 +64,7 @@ fn csv_has_a_line_for_every_cell() {
 #[test]
 fn json_is_what_the_schema_says() {
     let schema = serde_json::from_str(include_str!("../../assets/report.schema.json")).unwrap();
-    let reports = [fast_aes(), machine(), Report::default()];
+    let reports = [fast_aes(), carried_aes(), machine(), Report::default()];
     for document in reports
         .map(document)
         .into_iter()
@@ -130,10 +131,13 @@ fn plain_text_is_ascii() {
 
 #[test]
 fn every_view_fits_every_width() {
-    let document = document(fast_aes());
+    let mut report = carried_aes();
+    report.unavailable_transfers = missing_transfers();
+    let document = document(report);
     let views = [
         View::Whole,
         View::Measure,
+        View::Transfer,
         View::Explain,
         View::Doctor,
         View::Check,
@@ -152,5 +156,55 @@ fn every_view_fits_every_width() {
             let diff = "+++ /etc/ssh/ssh_config.d/10-cipher-advisor.conf".len();
             assert!(widest(&text) <= width.max(diff), "{view:?} {width}\n{text}");
         }
+    }
+}
+
+/// A cipher that was refused, and programs that cannot carry at all.
+fn missing_transfers() -> Vec<UnavailableTransfer> {
+    let of = |cipher: Option<&str>, reason: &str| UnavailableTransfer {
+        implementation: Implementation::OpenSsh,
+        cipher: cipher.map(str::to_owned),
+        reason: reason.to_owned(),
+    };
+    vec![
+        of(Some("3des-cbc"), "sshd refuses it"),
+        of(
+            None,
+            "the account is locked, so sshd lets nobody in; give it a password of * in /etc/shadow",
+        ),
+    ]
+}
+
+#[test]
+fn transfers_are_a_table_with_what_is_missing() {
+    let mut report = carried_aes();
+    report.unavailable_transfers = missing_transfers();
+    let document = document(report);
+    insta::assert_snapshot!(text(&document, View::Transfer, Style::default()));
+    let markdown = markdown(&document, View::Transfer);
+    for part in [
+        "| chacha20-poly1305 | up |",
+        "3des-cbc: sshd refuses it",
+        "the account is locked",
+    ] {
+        assert!(markdown.contains(part), "{markdown}");
+    }
+    let csv = csv(&document, View::Transfer);
+    assert_eq!(csv.lines().count(), 13, "a head, six ciphers, two ways");
+    let mut lines = csv.lines().map(|line| line.split(',').count());
+    assert!(lines.all(|columns| columns == 16), "{csv}");
+}
+
+#[test]
+fn advice_on_transfers_shows_what_they_reached() {
+    let text = text(&document(carried_aes()), View::Check, Style::default());
+    for part in [
+        "Rests on real transfers between the installed ssh and sshd",
+        "threshold 5 %",
+        "Measured with both, not projected.",
+        "what they reached by the clock on the wall",
+    ] {
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(part), "{part}\n{text}");
     }
 }

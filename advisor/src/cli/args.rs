@@ -221,6 +221,8 @@ impl From<ProfileName> for Profile {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EvidenceName {
+    /// Real transfers between the installed ssh and sshd
+    Transfer,
     /// Packets as the installed OpenSSH protects them
     Packet,
     /// This program's own kernels
@@ -232,6 +234,7 @@ pub(crate) enum EvidenceName {
 impl EvidenceName {
     pub(crate) const fn choice(self) -> Choice {
         match self {
+            Self::Transfer => Some(Evidence::Transfer),
             Self::Packet => Some(Evidence::Packet),
             Self::Native => Some(Evidence::Native),
             Self::Auto => None,

@@ -60,7 +60,7 @@ fn render(document: &Document, view: View, options: &Options) -> Result<String> 
                 "--csv has the measurements only, and this command makes none; use --json or --markdown"
             );
         }
-        return Ok(csv(document));
+        return Ok(csv(document, view));
     }
     if options.markdown {
         return Ok(markdown(document, view));

@@ -9,6 +9,7 @@ mod dropbear;
 mod library;
 mod mac;
 mod preference;
+mod transfers;
 
 use std::path::PathBuf;
 
@@ -90,6 +91,7 @@ pub fn diagnose(
     findings.extend(library::findings(subject.report));
     findings.extend(mac::findings(subject));
     findings.extend(dropbear::findings(subject.report));
+    findings.extend(transfers::findings(subject));
     findings.extend(configuration::objections(subject));
     findings.extend(configuration::examples(subject, read));
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

@@ -1,19 +1,51 @@
-//! The measurements as CSV (RFC 4180, LF line ends), one line a cell.
+//! The measurements, or the transfers, as CSV (RFC 4180, LF line ends), one line a cell.
 #![forbid(unsafe_code)]
 
-use engine::report::{Direction, Measurement};
+use engine::report::{Direction, Measurement, Transfer};
 
-use super::Document;
+use super::{Document, View};
 
 const HEADER: &str = "cipher,mac,provider,direction,bytes,kernel,gb_per_s,ci95_low,ci95_high,cycles_per_byte,rounds,batched";
 
-/// All measurements. The columns are those of the JSON document's `measurements`.
+const TRANSFER_HEADER: &str = "implementation,host,cipher,mac,direction,mb_per_s,ci95_low,ci95_high,client_user_s_per_gib,client_system_s_per_gib,server_user_s_per_gib,server_system_s_per_gib,user_s_per_gib,user_ci95_low,user_ci95_high,rounds";
+
+/// All transfers where the command is about these, else all measurements. The columns are those of the JSON
+/// document's `transfers` and `measurements`.
 #[must_use]
-pub fn csv(document: &Document) -> String {
-    let lines = document.report.measurements.iter().map(line);
-    let mut text = HEADER.to_owned() + "\n";
-    text.extend(lines);
-    text
+pub fn csv(document: &Document, view: View) -> String {
+    let report = &document.report;
+    let (header, lines): (_, Vec<String>) = match view {
+        View::Transfer => (
+            TRANSFER_HEADER,
+            report.transfers.iter().map(transfer).collect(),
+        ),
+        _ => (HEADER, report.measurements.iter().map(line).collect()),
+    };
+    header.to_owned() + "\n" + &lines.concat()
+}
+
+fn transfer(transfer: &Transfer) -> String {
+    let server = transfer.server_cpu_s_per_gib;
+    let of_server = |part: usize| server.map_or(String::new(), |it| it[part].to_string());
+    let fields = [
+        transfer.implementation.name().to_owned(),
+        quoted(transfer.host.as_deref().unwrap_or_default()),
+        quoted(&transfer.cipher),
+        quoted(transfer.mac.as_deref().unwrap_or_default()),
+        transfer.direction.name().to_owned(),
+        transfer.mb_per_s.to_string(),
+        transfer.ci95[0].to_string(),
+        transfer.ci95[1].to_string(),
+        transfer.client_cpu_s_per_gib[0].to_string(),
+        transfer.client_cpu_s_per_gib[1].to_string(),
+        of_server(0),
+        of_server(1),
+        transfer.user_s_per_gib.to_string(),
+        transfer.user_ci95[0].to_string(),
+        transfer.user_ci95[1].to_string(),
+        transfer.rounds.to_string(),
+    ];
+    fields.join(",") + "\n"
 }
 
 fn line(cell: &Measurement) -> String {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::diagnosis::Finding;
 use crate::files::text;
 use crate::policy::Profile;
-use crate::recommendation::{Advice, Evidence, Recommendation};
+use crate::recommendation::{Advice, Evidence, Projection, Recommendation};
 use crate::resolver::{Considered, Effective, Location, Outcome, Problem, Severity, Side, Source};
 
 /// Everything one run has to say.
@@ -42,6 +42,8 @@ pub struct Document {
     pub refusals: Vec<String>,
     /// The saved report all numbers come from; `None` where they are this run's.
     pub measurements_from: Option<String>,
+    /// Whether real transfers can be made here; `None` where that was not tried.
+    pub transfers_possible: Option<bool>,
     /// The host one would type after `ssh`, where one was given.
     pub destination: Option<String>,
     /// What to type next.
@@ -188,6 +190,8 @@ pub struct RecommendationRecord {
     pub basis: String,
     /// By what share a cipher had to be faster to overtake.
     pub threshold: f64,
+    /// How packets are projected to transfers.
+    pub projection: ProjectionRecord,
     /// What the machine is assumed to do.
     pub profile: Profile,
     /// The policy's name.
@@ -196,6 +200,19 @@ pub struct RecommendationRecord {
     pub client: Option<AdviceRecord>,
     /// For the server.
     pub server: Option<AdviceRecord>,
+}
+
+/// How packets are projected to transfers, as 1/(c + o), and how far off that is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProjectionRecord {
+    /// o: what ssh spends around the cipher.
+    pub overhead_s_per_gib: f64,
+    /// Ciphers whose transfers o was measured with; 0 where it is assumed.
+    pub ciphers: usize,
+    /// The cipher whose projection is farthest from its transfer; `None` where o is assumed.
+    pub worst_cipher: Option<String>,
+    /// By how many percent that projection is too fast; below zero: too slow.
+    pub worst_error_percent: Option<f64>,
 }
 
 /// The advice for one side.
@@ -209,7 +226,7 @@ pub struct AdviceRecord {
     pub speeds: Vec<Option<PlaceSpeed>>,
     /// Groups of neighbours in which none beats another.
     pub ties: Vec<Vec<String>>,
-    /// Projected transfer speed with the new first cipher, as a multiple of today's.
+    /// Transfer speed with the new first cipher as a multiple of today's: measured, or projected from packets.
     pub gain: Option<f64>,
     /// Whether the order is not today's.
     pub differs: bool,
@@ -228,6 +245,8 @@ pub struct PlaceSpeed {
     pub mac: Option<String>,
     /// What a transfer would reach if nothing but this processor limited it.
     pub projected_mb_per_s: f64,
+    /// What a transfer did reach, the slower way; `None` where none was made.
+    pub wall_mb_per_s: Option<f64>,
 }
 
 /// A file that was or would be written.
@@ -263,6 +282,7 @@ impl Document {
             sides: vec![Side::Client],
             refusals: Vec::new(),
             measurements_from: None,
+            transfers_possible: None,
             destination: None,
             commands: Commands::default(),
         }
@@ -285,6 +305,13 @@ impl Document {
             Side::Client => recommendation.client.as_ref(),
             Side::Server => recommendation.server.as_ref(),
         }
+    }
+}
+
+impl PlaceSpeed {
+    /// The speed of a transfer as tables show it: what was reached, else what is projected.
+    pub(super) fn mb_per_s(&self) -> f64 {
+        self.wall_mb_per_s.unwrap_or(self.projected_mb_per_s)
     }
 }
 
@@ -428,10 +455,23 @@ impl From<&Recommendation> for RecommendationRecord {
             evidence: recommendation.evidence,
             basis: recommendation.basis.clone(),
             threshold: recommendation.threshold,
+            projection: (&recommendation.projection).into(),
             profile: recommendation.profile,
             policy: recommendation.policy.clone(),
             client: recommendation.client.as_ref().map(Into::into),
             server: recommendation.server.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl From<&Projection> for ProjectionRecord {
+    fn from(projection: &Projection) -> Self {
+        let worst = projection.worst.as_ref();
+        Self {
+            overhead_s_per_gib: projection.overhead_s_per_gib,
+            ciphers: projection.ciphers,
+            worst_cipher: worst.map(|(cipher, _)| cipher.clone()),
+            worst_error_percent: worst.map(|(_, error)| error * 100.0),
         }
     }
 }
@@ -444,7 +484,8 @@ impl From<&Advice> for AdviceRecord {
                 gb_per_s: speed.interval.median,
                 ci95: [speed.interval.low, speed.interval.high],
                 mac: speed.mac.clone(),
-                projected_mb_per_s: place.projected_mb_per_s()?,
+                projected_mb_per_s: speed.projected_mb_per_s,
+                wall_mb_per_s: speed.wall_mb_per_s,
             })
         };
         Self {

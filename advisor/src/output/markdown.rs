@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
+use super::carried;
 use super::table::{self, Content};
 use super::words;
-use super::{AdviceRecord, Document, View};
+use super::{AdviceRecord, Document, RecommendationRecord, View};
 use crate::resolver::{Severity, Side};
 
 /// The parts of the document that a command is about.
@@ -23,8 +24,14 @@ pub fn markdown(document: &Document, view: View) -> String {
     if is(&[View::Whole, View::Measure, View::Doctor]) {
         machine(out, document);
     }
+    if is(&[View::Whole, View::Measure, View::Transfer]) {
+        transfers(out, document);
+    }
     if is(&[View::Whole, View::Measure]) {
         speeds(out, document);
+    }
+    if is(&[View::Whole, View::Measure, View::Transfer]) {
+        list(out, document.report.warnings.iter().cloned());
     }
     if is(&[View::Whole, View::Explain, View::Doctor]) {
         configuration(out, document, view);
@@ -115,6 +122,43 @@ fn machine(out: &mut String, document: &Document) {
     }
 }
 
+fn transfers(out: &mut String, document: &Document) {
+    let groups = carried::groups(&document.report);
+    for group in &groups {
+        paragraph(out, &format!("## {}", cell(&group.title)));
+        let names = [
+            "cipher",
+            "way",
+            "MB/s",
+            "client CPU",
+            "server CPU",
+            "runs",
+            "GB/s",
+        ];
+        head(out, &names, 2);
+        for cipher in &group.ciphers {
+            for line in &cipher.rows {
+                let cells = [
+                    cell(&cipher.title),
+                    line.way.to_owned(),
+                    line.mb_per_s.clone(),
+                    line.client.clone(),
+                    line.server.clone(),
+                    line.rounds.clone(),
+                    cipher.speed.clone().unwrap_or("-".to_owned()),
+                ];
+                row(out, &cells);
+            }
+        }
+        paragraph(out, carried::LEGEND);
+    }
+    let missing = &document.report.unavailable_transfers;
+    if groups.is_empty() && !missing.is_empty() {
+        paragraph(out, "## Transfers");
+    }
+    list(out, missing.iter().map(words::not_carried));
+}
+
 fn speeds(out: &mut String, document: &Document) {
     let blocks = table::blocks(&document.report);
     if !blocks.is_empty() {
@@ -151,7 +195,6 @@ fn speeds(out: &mut String, document: &Document) {
             "A star marks fewer than 3 rounds, which are no evidence.",
         );
     }
-    list(out, document.report.warnings.iter().cloned());
 }
 
 fn list(out: &mut String, items: impl Iterator<Item = String>) {
@@ -195,26 +238,29 @@ fn recommendation(out: &mut String, document: &Document) {
     };
     paragraph(out, "## Recommendation");
     paragraph(out, &cell(&words::basis(recommendation)));
+    paragraph(out, words::columns(recommendation));
     for side in [Side::Client, Side::Server] {
         let today = document.configuration.side(side);
         if today.is_some_and(|it| it.refused().is_some()) {
             continue;
         }
         if let Some(advice) = document.advice(side) {
-            advice_table(out, words::side(side), advice);
+            advice_table(out, words::side(side), recommendation, advice);
         }
     }
 }
 
-fn advice_table(out: &mut String, side: &str, advice: &AdviceRecord) {
-    head(out, &["place", side, "GB/s", "projected MB/s", "why"], 2);
+fn advice_table(
+    out: &mut String,
+    side: &str,
+    recommendation: &RecommendationRecord,
+    advice: &AdviceRecord,
+) {
+    head(out, &["place", side, "GB/s", "MB/s", "why"], 2);
     for (place, name) in advice.order.iter().enumerate() {
         let speed = advice.speeds.get(place).and_then(Option::as_ref);
         let (gb, mb) = speed.map_or(("-".to_owned(), "-".to_owned()), |it| {
-            (
-                words::speed(it.gb_per_s),
-                format!("{:.0}", it.projected_mb_per_s),
-            )
+            (words::speed(it.gb_per_s), format!("{:.0}", it.mb_per_s()))
         });
         let reason = advice.reasons.get(place).map_or("", String::as_str);
         row(
@@ -222,8 +268,9 @@ fn advice_table(out: &mut String, side: &str, advice: &AdviceRecord) {
             &[(place + 1).to_string(), cell(name), gb, mb, cell(reason)],
         );
     }
+    let gain = words::gain(recommendation, advice);
     let ties = advice.ties.iter().map(|group| words::tied(group));
-    let sentences = words::gain(advice).into_iter().chain(ties);
+    let sentences = gain.into_iter().chain(ties);
     list(out, sentences.chain(advice.limits.iter().cloned()));
 }
 

@@ -4,6 +4,7 @@
 //! text, the binary prints it.
 #![forbid(unsafe_code)]
 
+mod carried;
 mod csv;
 mod document;
 mod json;
@@ -16,7 +17,7 @@ pub mod words;
 pub use csv::csv;
 pub use document::{
     AdviceRecord, Change, Commands, Configuration, ConsideredLine, Document, Offered, PlaceSpeed,
-    ProblemRecord, RecommendationRecord, SideConfiguration, SourceRecord,
+    ProblemRecord, ProjectionRecord, RecommendationRecord, SideConfiguration, SourceRecord,
 };
 pub use json::json;
 pub use markdown::markdown;
@@ -31,6 +32,8 @@ pub enum View {
     Whole,
     /// The processor, the programs and the numbers.
     Measure,
+    /// The real transfers alone.
+    Transfer,
     /// Which line wins, and why.
     Explain,
     /// What was found and what is odd.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::carried;
 use super::page::{Page, Role, Style, columns};
 use super::table::{self, Block, Content};
 use super::words;
@@ -18,7 +19,9 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             verdict(&mut page, document);
             processor(&mut page, document);
             programs(&mut page, document);
+            transfers(&mut page, document);
             speeds(&mut page, document);
+            warnings(&mut page, document);
             configuration(&mut page, document);
             recommendation(&mut page, document);
             findings(&mut page, document);
@@ -28,7 +31,14 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             origin(&mut page, document);
             processor(&mut page, document);
             programs(&mut page, document);
+            transfers(&mut page, document);
             speeds(&mut page, document);
+            warnings(&mut page, document);
+        }
+        View::Transfer => {
+            origin(&mut page, document);
+            transfers(&mut page, document);
+            warnings(&mut page, document);
         }
         View::Explain => {
             origin(&mut page, document);
@@ -47,6 +57,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             origin(&mut page, document);
             processor(&mut page, document);
             programs(&mut page, document);
+            named(&mut page, "transfers", words::possible(document));
             configuration(&mut page, document);
             findings(&mut page, document);
         }
@@ -118,6 +129,46 @@ fn speeds(page: &mut Page, document: &Document) {
             page.line("  * fewer than 3 rounds: no evidence", Role::Plain);
         }
     }
+}
+
+fn transfers(page: &mut Page, document: &Document) {
+    let groups = carried::groups(&document.report);
+    for group in &groups {
+        page.heading(&format!(
+            "{}, ± half the 95 % interval in percent",
+            group.title
+        ));
+        let head = format!("{:17}{:>10}", "", "MB/s");
+        page.line(
+            &format!("{head}   client CPU    server CPU    runs    GB/s"),
+            Role::Dim,
+        );
+        for cipher in &group.ciphers {
+            page.line(&cipher.title, Role::Heading);
+            for (index, row) in cipher.rows.iter().enumerate() {
+                let first = format!("  {:<15}{:>10}", row.way, row.mb_per_s);
+                let ends = format!("{:>13} {:>13}", row.client, row.server);
+                let speed = cipher.speed.as_deref().filter(|_| index == 0);
+                let speed = speed.unwrap_or_default();
+                let line = format!("{first} {ends} {:>6} {speed:>9}", row.rounds);
+                page.line(line.trim_end(), Role::Plain);
+            }
+        }
+    }
+    let missing = &document.report.unavailable_transfers;
+    if groups.is_empty() && !missing.is_empty() {
+        page.heading("Transfers");
+    }
+    for missing in missing {
+        page.wrapped("  ", "  ", &words::not_carried(missing), Role::Plain);
+    }
+    if !groups.is_empty() {
+        page.wrapped("  ", "  ", carried::LEGEND, Role::Dim);
+    }
+}
+
+fn warnings(page: &mut Page, document: &Document) {
+    let report = &document.report;
     for warning in &report.warnings {
         page.wrapped("  ! ", "    ", warning, Role::Bad);
     }
@@ -331,19 +382,16 @@ fn order(
         let was = was.map_or("-".to_owned(), |it| (it + 1).to_string());
         let speed = advice.speeds.get(place).and_then(Option::as_ref);
         let (gb, mb) = speed.map_or(("-".to_owned(), "-".to_owned()), |it| {
-            (
-                words::speed(it.gb_per_s),
-                format!("{:.0}", it.projected_mb_per_s),
-            )
+            (words::speed(it.gb_per_s), format!("{:.0}", it.mb_per_s()))
         });
         let name = words::short(name);
         let first = format!("{:>3} {was:>5}  {name:<19} {gb:>6} {mb:>6}  ", place + 1);
         let reason = advice.reasons.get(place).map_or("", String::as_str);
         page.wrapped(&first, &" ".repeat(columns(&first)), reason, Role::Plain);
     }
-    page.wrapped("  ", "  ", "GB/s: the slower of sealing and opening. MB/s: projected transfer speed, if nothing but this processor limits it.", Role::Dim);
+    page.wrapped("  ", "  ", words::columns(recommendation), Role::Dim);
     page.wrapped("  ", "  ", &words::basis(recommendation), Role::Plain);
-    let gain = words::gain(advice).filter(|_| side == Side::Client);
+    let gain = words::gain(recommendation, advice).filter(|_| side == Side::Client);
     let sentences = gain.into_iter();
     let ties = advice.ties.iter().map(|group| words::tied(group));
     for sentence in sentences.chain(ties).chain(advice.limits.iter().cloned()) {

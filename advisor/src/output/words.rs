@@ -4,14 +4,15 @@
 use std::path::Path;
 
 use engine::algorithm::Mac;
-use engine::report::{Cpu, FeatureState, Host, Program};
+use engine::report::{Cpu, FeatureState, Host, Program, UnavailableTransfer};
+use engine::transfer::Implementation;
 
 use super::document::place;
 use super::{
     AdviceRecord, Commands, Document, RecommendationRecord, SideConfiguration, SourceRecord, View,
 };
 use crate::apply::civil;
-use crate::recommendation::{Evidence, OVERHEAD_S_PER_GIB};
+use crate::recommendation::Evidence;
 use crate::resolver::Side;
 
 /// The whole document in one sentence.
@@ -256,6 +257,42 @@ pub fn source(side: &SideConfiguration) -> String {
     }
 }
 
+/// Who carried bytes to whom.
+#[must_use]
+pub fn between(implementation: Implementation, host: Option<&str>) -> String {
+    let (client, server) = match implementation {
+        Implementation::OpenSsh => ("ssh", "sshd"),
+        Implementation::Dropbear => ("dbclient", "dropbear"),
+        Implementation::DropbearToOpenSsh => ("dbclient", "sshd"),
+    };
+    match host {
+        Some(host) => format!("Transfers by {client} with {host}"),
+        None => format!("Transfers between {client} and {server}"),
+    }
+}
+
+/// Whether real transfers can be made here.
+#[must_use]
+pub const fn possible(document: &Document) -> &'static str {
+    match document.transfers_possible {
+        Some(true) => "possible: ssh reaches a private sshd without a port",
+        Some(false) => "not possible; see the findings",
+        None => "not tried",
+    }
+}
+
+/// Why something was not carried.
+#[must_use]
+pub fn not_carried(missing: &UnavailableTransfer) -> String {
+    match &missing.cipher {
+        Some(cipher) => format!("{}: {}", short(cipher), missing.reason),
+        None => format!(
+            "No transfers by {}: {}.",
+            missing.implementation, missing.reason
+        ),
+    }
+}
+
 /// What was compared, and how.
 #[must_use]
 pub fn basis(recommendation: &RecommendationRecord) -> String {
@@ -267,16 +304,44 @@ pub fn basis(recommendation: &RecommendationRecord) -> String {
     )
 }
 
-/// The expected gain, and that it is a projection.
+/// The expected gain, and whether it is a projection.
 #[must_use]
-pub fn gain(advice: &AdviceRecord) -> Option<String> {
+pub fn gain(recommendation: &RecommendationRecord, advice: &AdviceRecord) -> Option<String> {
     let gain = advice.gain.filter(|_| advice.differs)?;
     if (gain - 1.0).abs() < 0.005 {
         return Some("Expected gain: none while the server has the first cipher.".to_owned());
     }
+    let expected =
+        format!("Expected gain: {gain:.1} × today's transfer speed where the server has both.");
+    if recommendation.evidence == Some(Evidence::Transfer) {
+        return Some(format!("{expected} Measured with both, not projected."));
+    }
     Some(format!(
-        "Expected gain: {gain:.1} × today's transfer speed where the server has both. Projected as 1/(c + o): c the seconds per GiB of the cipher, o = {OVERHEAD_S_PER_GIB} for the rest of ssh."
+        "{expected} Projected as 1/(c + o): c the seconds per GiB of the cipher, o = {} for the rest of ssh.",
+        overhead(recommendation)
     ))
+}
+
+/// `0.5`, or with two digits what transfers gave.
+fn overhead(recommendation: &RecommendationRecord) -> String {
+    let projection = &recommendation.projection;
+    match projection.ciphers {
+        0 => format!("{:.1}", projection.overhead_s_per_gib),
+        _ => format!("{:.2}, as transfers show,", projection.overhead_s_per_gib),
+    }
+}
+
+/// What the two columns of speeds in an advice are.
+#[must_use]
+pub fn columns(recommendation: &RecommendationRecord) -> &'static str {
+    match recommendation.evidence {
+        Some(Evidence::Transfer) => {
+            "GB/s: what the processor time of the transfers allows, 1/(u + o). MB/s: what they reached by the clock on the wall. Each the slower way."
+        }
+        _ => {
+            "GB/s: the slower of sealing and opening. MB/s: projected transfer speed, if nothing but this processor limits it."
+        }
+    }
 }
 
 /// A group of which none is measurably faster.

@@ -5,12 +5,16 @@ use engine::measure::statistics::SAMPLES_FOR_95;
 use engine::report::{Direction, Measurement, ProviderName, Report};
 use serde::{Deserialize, Serialize};
 
+use super::carried::Carried;
 use super::order::Interval;
+use super::projection::Projection;
 
-/// What a recommendation rests on.
+/// What a recommendation rests on, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
+    /// Real transfers between the installed programs.
+    Transfer,
     /// Packets sealed and opened as the installed OpenSSH would do it.
     Packet,
     /// Packets sealed and opened by our kernels: what the processor can do, not what ssh does.
@@ -18,19 +22,11 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// The provider whose cells are this evidence.
-    #[must_use]
-    pub const fn provider(self) -> ProviderName {
-        match self {
-            Self::Packet => ProviderName::OpenSsh,
-            Self::Native => ProviderName::Native,
-        }
-    }
-
     /// By what share a cipher must be faster to overtake, unless the policy says otherwise.
     #[must_use]
     pub const fn threshold(self) -> f64 {
         match self {
+            Self::Transfer => 0.05,
             Self::Packet | Self::Native => 0.10,
         }
     }
@@ -39,6 +35,7 @@ impl Evidence {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Transfer => "transfer",
             Self::Packet => "packet",
             Self::Native => "native",
         }
@@ -48,46 +45,73 @@ impl Evidence {
 /// The speed that counts for a cipher: the slower direction, since a connection is as fast as its slower end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speed {
-    /// Median and 95 % confidence interval.
+    /// Median and 95 % confidence interval: of packets, or of what the processor time of transfers allows.
     pub interval: Interval,
-    /// The slower direction.
-    pub direction: Direction,
     /// The MAC measured with it; `None` for an AEAD.
     pub mac: Option<String>,
-    /// What did the work.
-    pub kernel: String,
+    /// What a transfer would reach in MB/s, if nothing but this processor limited it.
+    pub projected_mb_per_s: f64,
+    /// What a transfer did reach in MB/s; `None` where none was made.
+    pub wall_mb_per_s: Option<f64>,
 }
 
-/// The numbers of one kind of evidence at one packet size.
+/// The numbers of one kind of evidence.
+pub(super) enum Numbers<'a> {
+    Carried(Carried<'a>),
+    Cells(Cells<'a>, Projection),
+}
+
+impl<'a> Numbers<'a> {
+    /// Those of a report, at packets of so many bytes.
+    pub(super) fn new(report: &'a Report, evidence: Evidence, bytes: usize) -> Self {
+        let cells = |provider| Cells {
+            report,
+            provider,
+            bytes,
+        };
+        let provider = match evidence {
+            Evidence::Transfer => return Self::Carried(Carried::new(report)),
+            Evidence::Packet => ProviderName::OpenSsh,
+            Evidence::Native => ProviderName::Native,
+        };
+        Self::Cells(cells(provider), Projection::of(report))
+    }
+
+    /// The speed of a cipher with the first of `macs` it was measured with; `None` without enough rounds in
+    /// both directions.
+    pub(super) fn speed(&self, cipher: &str, macs: &[String]) -> Option<Speed> {
+        match self {
+            Self::Carried(carried) => carried.speed(cipher, macs),
+            Self::Cells(cells, projection) => {
+                let cell = cells.slower(cipher, macs)?;
+                Some(speed_of(cell, projection))
+            }
+        }
+    }
+}
+
+/// Packets by one provider at one size.
 pub(super) struct Cells<'a> {
-    report: &'a Report,
-    evidence: Evidence,
-    bytes: usize,
+    pub(super) report: &'a Report,
+    pub(super) provider: ProviderName,
+    pub(super) bytes: usize,
 }
 
 impl<'a> Cells<'a> {
-    pub(super) const fn new(report: &'a Report, evidence: Evidence, bytes: usize) -> Self {
-        Self {
-            report,
-            evidence,
-            bytes,
-        }
+    fn slower(&self, cipher: &str, macs: &[String]) -> Option<&'a Measurement> {
+        let negotiated = || macs.iter().find_map(|mac| self.with(cipher, Some(mac)));
+        self.with(cipher, None).or_else(negotiated)
     }
 
-    /// The speed of a cipher with the first of `macs` it was measured with; `None` without enough
-    /// rounds in both directions.
-    pub(super) fn speed(&self, cipher: &str, macs: &[String]) -> Option<Speed> {
-        let with = |mac: Option<&str>| {
-            let seal = self.cell(cipher, mac, Direction::Seal)?;
-            let open = self.cell(cipher, mac, Direction::Open)?;
-            Some(if open.gb_per_s < seal.gb_per_s {
-                open
-            } else {
-                seal
-            })
-        };
-        let negotiated = macs.iter().find_map(|mac| with(Some(mac)));
-        with(None).or(negotiated).map(speed_of)
+    /// The slower direction of a cipher with that MAC.
+    pub(super) fn with(&self, cipher: &str, mac: Option<&str>) -> Option<&'a Measurement> {
+        let seal = self.cell(cipher, mac, Direction::Seal)?;
+        let open = self.cell(cipher, mac, Direction::Open)?;
+        Some(if open.gb_per_s < seal.gb_per_s {
+            open
+        } else {
+            seal
+        })
     }
 
     fn cell(
@@ -97,7 +121,7 @@ impl<'a> Cells<'a> {
         direction: Direction,
     ) -> Option<&'a Measurement> {
         self.report.measurements.iter().find(|cell| {
-            cell.provider == self.evidence.provider()
+            cell.provider == self.provider
                 && cell.bytes == self.bytes
                 && cell.cipher == cipher
                 && cell.mac.as_deref() == mac
@@ -109,16 +133,16 @@ impl<'a> Cells<'a> {
     }
 }
 
-fn speed_of(cell: &Measurement) -> Speed {
+fn speed_of(cell: &Measurement, projection: &Projection) -> Speed {
     Speed {
         interval: Interval {
             low: cell.ci95[0],
             median: cell.gb_per_s,
             high: cell.ci95[1],
         },
-        direction: cell.direction,
         mac: cell.mac.clone(),
-        kernel: cell.kernel.clone(),
+        projected_mb_per_s: projection.mb_per_s(cell.gb_per_s),
+        wall_mb_per_s: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Advice screen: today's order beside the recommended one, the reasons, the change.
 #![forbid(unsafe_code)]
 
-use advisor::output::{AdviceRecord, Change, Document, PlaceSpeed, words};
+use advisor::output::{AdviceRecord, Change, Document, PlaceSpeed, RecommendationRecord, words};
 use advisor::resolver::Side;
 
 use super::Model;
@@ -62,7 +62,7 @@ pub fn view(model: &Model) -> Vec<AdviceItem> {
     };
     let mut items = vec![AdviceItem::Sentence(words::basis(recommendation))];
     for side in [Side::Client, Side::Server] {
-        items.extend(one_side(document, side));
+        items.extend(one_side(document, recommendation, side));
     }
     items.extend(written(document));
     items
@@ -76,7 +76,11 @@ const fn waiting(model: &Model) -> &'static str {
     }
 }
 
-fn one_side(document: &Document, side: Side) -> Vec<AdviceItem> {
+fn one_side(
+    document: &Document,
+    recommendation: &RecommendationRecord,
+    side: Side,
+) -> Vec<AdviceItem> {
     let (Some(advice), Some(today)) = (document.advice(side), document.configuration.side(side))
     else {
         return Vec::new();
@@ -86,7 +90,7 @@ fn one_side(document: &Document, side: Side) -> Vec<AdviceItem> {
     items.extend(places);
     let tied = advice.ties.iter().map(|group| words::tied(group));
     // Only the client's order changes what is negotiated.
-    let gain = words::gain(advice).filter(|_| side == Side::Client);
+    let gain = words::gain(recommendation, advice).filter(|_| side == Side::Client);
     let sentences = gain.into_iter().chain(tied).chain(advice.limits.clone());
     items.extend(sentences.map(AdviceItem::Sentence));
     items

@@ -15,10 +15,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Implementation {
     /// `ssh` to `sshd`.
+    #[serde(rename = "openssh")]
     OpenSsh,
     /// `dbclient` to `dropbear`.
     Dropbear,
     /// `dbclient` to `sshd`.
+    #[serde(rename = "dropbear-to-openssh")]
     DropbearToOpenSsh,
 }
 
