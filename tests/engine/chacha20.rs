@@ -1,6 +1,7 @@
 //! Every row of ChaCha20 against RFC 8439, RustCrypto and itself.
 #![forbid(unsafe_code)]
 
+use crate::guard::{each_guarded, guarded_lengths};
 use crate::sweep::{Random, hex, lengths, placements};
 use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use chacha20::{ChaCha20Legacy, Key as TheirKey};
@@ -104,7 +105,7 @@ fn the_counter_carries_into_its_high_word_and_wraps() {
     let portable = Kernel::<ChaCha20>::named(Detected::new(Features::NONE), "portable").unwrap();
     for wrap in [1 << 32, 5 << 32, 0_u64] {
         for (before, blocks) in
-            (0..=17).flat_map(|before| [1, 2, 4, 6, 8, 17, 33].map(|n| (before, n)))
+            (0..=17).flat_map(|before| [1, 2, 4, 6, 8, 12, 16, 17, 33].map(|n| (before, n)))
         {
             let first = wrap.wrapping_sub(before);
             let mut expected = vec![0; 64 * blocks];
@@ -129,7 +130,7 @@ fn parts_give_the_whole() {
         for row in rows() {
             let mut whole = original.clone();
             row.xor(&key, nonce, 9, &mut whole);
-            for cut in [64, 128, 192, 320, 512, 576] {
+            for cut in [64, 128, 192, 320, 512, 576, 1024, 1088] {
                 let mut parts = original.clone();
                 let (left, right) = parts.split_at_mut(cut.min(length));
                 row.xor(&key, nonce, 9, left);
@@ -146,7 +147,17 @@ fn hidden_features_bring_the_lower_rows() {
         |hidden: &[Feature]| Kernel::<ChaCha20>::best(Detected::new(Features::of(hidden))).name();
     assert_eq!(best(&[Feature::Sse2, Feature::Neon]), "portable");
     if Detected::new(Features::NONE).features().has(Feature::Avx2) {
-        assert_eq!(best(&[]), "avx2");
+        assert_eq!(best(&[Feature::Avx512f]), "avx2");
         assert_eq!(best(&[Feature::Avx2]), "sse2");
     }
+}
+
+#[test]
+fn no_row_leaves_its_buffer() {
+    let key = Key::new(&Random(1).array());
+    each_guarded(&guarded_lengths(), |buffer| {
+        for row in rows() {
+            row.xor(&key, [7; 8], 3, buffer);
+        }
+    });
 }

@@ -8,7 +8,10 @@ mod carrier;
 mod chacha20;
 mod commands;
 mod cpu;
+#[cfg(target_arch = "x86_64")]
+mod dispatch;
 mod ghash;
+mod guard;
 mod installed;
 mod interop;
 mod libraries;
@@ -24,5 +27,6 @@ mod support;
 mod survey;
 #[path = "../support/sweep.rs"]
 mod sweep;
+mod sys;
 mod transfers;
 mod umac;

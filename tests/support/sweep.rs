@@ -10,19 +10,27 @@ pub(crate) fn is_thin() -> bool {
 /// Every short length, and a long one.
 pub(crate) fn lengths() -> impl Iterator<Item = usize> {
     let last = if is_thin() { 320 } else { 1100 };
-    (0..=last).chain([32 * 1024])
+    (0..=last).chain([LONG])
 }
 
-/// Offset and length of a buffer: all lengths at offsets 0, 1 and 63, all offsets at a few lengths.
+const LONG: usize = 32 * 1024;
+
+/// Offset and length of a buffer: all lengths at offsets 0, 1 and 63, all offsets at a few lengths, and
+/// at offset 0 what two passes of the widest row reach and every length around a long one.
 pub(crate) fn placements() -> impl Iterator<Item = (usize, usize)> {
     const FEW: [usize; 20] = [
         1, 7, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 257, 511, 513, 577, 1023, 1025,
     ];
-    let everywhere = if is_thin() { 0..0 } else { 2..63 };
+    let (everywhere, longer, around) = if is_thin() {
+        (0..0, 0..0, 0..0)
+    } else {
+        (2..63, 1101..2201, LONG - 64..LONG + 65)
+    };
     let few = everywhere.flat_map(|offset| FEW.map(|length| (offset, length)));
     let all = [0, 1, 63].into_iter();
     all.flat_map(|offset| lengths().map(move |length| (offset, length)))
         .chain(few)
+        .chain(longer.chain(around).map(|length| (0, length)))
 }
 
 /// A seeded stream of bytes (SplitMix64), the same in every run.

@@ -17,4 +17,4 @@ pub mod row;
 pub mod umac;
 mod wipe;
 
-pub use row::{Kernel, Operation, Primitive, Row};
+pub use row::{Kernel, Operation, Primitive, Row, choose};

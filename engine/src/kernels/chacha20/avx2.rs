@@ -10,7 +10,9 @@ use zeroize::optimization_barrier;
 /// One block of key stream.
 type Stream = [__m256i; 2];
 /// Two blocks of key stream, one after the other.
-type Pair = [Stream; 2];
+pub(super) type Pair = [Stream; 2];
+/// The rows of four words of two blocks, side by side.
+pub(super) type Rows = [__m256i; 4];
 
 #[target_feature(enable = "avx2")]
 pub(super) fn apply(args: XorArgs<'_>) {
@@ -31,7 +33,7 @@ pub(super) fn apply(args: XorArgs<'_>) {
 /// XORs key stream into a buffer no longer than it.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn xor_pairs<const N: usize>(data: &mut [u8], streams: &[Pair; N]) {
+pub(super) fn xor_pairs<const N: usize>(data: &mut [u8], streams: &[Pair; N]) {
     let (blocks, partial) = data.as_chunks_mut::<BLOCK>();
     let (pairs, _) = blocks.as_chunks_mut::<2>();
     if let Some(pairs) = pairs.as_mut_array::<N>() {
@@ -75,6 +77,13 @@ fn eight_blocks(masks: &Masks, key: &Key, nonce: u64, block: u64) -> [Pair; 4] {
     for i in 0..16 {
         x[i] = add(x[i], start[i]);
     }
+    in_order(&x)
+}
+
+/// Blocks one after the other, from vectors that hold one word of all eight each.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn in_order(x: &[__m256i; 16]) -> [Pair; 4] {
     let a = transpose([x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]]);
     let b = transpose([x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15]]);
     [
@@ -87,7 +96,7 @@ fn eight_blocks(masks: &Masks, key: &Key, nonce: u64, block: u64) -> [Pair; 4] {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn start(key: &Key, nonce: u64, block: u64) -> [__m256i; 16] {
+pub(super) fn start(key: &Key, nonce: u64, block: u64) -> [__m256i; 16] {
     let [low, high] = counters(block);
     [
         _mm256_set1_epi32(CONSTANTS[0] as i32),
@@ -158,13 +167,34 @@ fn transpose_halves(x: [__m256i; 4]) -> [__m256i; 4] {
     ]
 }
 
-/// `N` pairs of blocks; a vector holds the same row of four words of both.
+/// `N` pairs of blocks, by rows.
 ///
 /// Between the column and the diagonal round the rows turn against each other. Row b, which is ready
 /// last, stays where it is, so that the shuffles are off the critical path.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn by_rows<const N: usize>(masks: &Masks, key: &Key, nonce: u64, block: u64) -> [Pair; N] {
+    let start = rows(key, nonce, block);
+    let mut x = start;
+    for _ in 0..DOUBLE_ROUNDS {
+        for [a, b, c, d] in &mut x {
+            quarter_rounds!(masks, (*a, *b, *c, *d));
+            *a = _mm256_shuffle_epi32::<0x93>(*a);
+            *c = _mm256_shuffle_epi32::<0x39>(*c);
+            *d = _mm256_shuffle_epi32::<0x4e>(*d);
+            quarter_rounds!(masks, (*a, *b, *c, *d));
+            *a = _mm256_shuffle_epi32::<0x39>(*a);
+            *c = _mm256_shuffle_epi32::<0x93>(*c);
+            *d = _mm256_shuffle_epi32::<0x4e>(*d);
+        }
+    }
+    from_rows(x, &start)
+}
+
+/// The states of `N` pairs of blocks.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn rows<const N: usize>(key: &Key, nonce: u64, block: u64) -> [Rows; N] {
     let [low, high] = key.halves();
     let row_a = _mm256_broadcastsi128_si256(_mm_set_epi32(
         CONSTANTS[3] as i32,
@@ -180,21 +210,16 @@ fn by_rows<const N: usize>(masks: &Masks, key: &Key, nonce: u64, block: u64) -> 
         let second = first.wrapping_add(1);
         *row_d = _mm256_set_epi64x(nonce as i64, second as i64, nonce as i64, first as i64);
     }
-    let mut x = start;
-    for _ in 0..DOUBLE_ROUNDS {
-        for [a, b, c, d] in &mut x {
-            quarter_rounds!(masks, (*a, *b, *c, *d));
-            *a = _mm256_shuffle_epi32::<0x93>(*a);
-            *c = _mm256_shuffle_epi32::<0x39>(*c);
-            *d = _mm256_shuffle_epi32::<0x4e>(*d);
-            quarter_rounds!(masks, (*a, *b, *c, *d));
-            *a = _mm256_shuffle_epi32::<0x39>(*a);
-            *c = _mm256_shuffle_epi32::<0x93>(*c);
-            *d = _mm256_shuffle_epi32::<0x4e>(*d);
-        }
-    }
-    let mut streams = [[[row_a; 2]; 2]; N];
-    for (stream, (x, start)) in streams.iter_mut().zip(x.iter().zip(&start)) {
+    start
+}
+
+/// The key stream of mixed states: the states they started from are added, block follows block.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn from_rows<const N: usize>(x: [Rows; N], start: &[Rows; N]) -> [Pair; N] {
+    let zero = _mm256_setzero_si256();
+    let mut streams = [[[zero; 2]; 2]; N];
+    for (stream, (x, start)) in streams.iter_mut().zip(x.iter().zip(start)) {
         let (a, b) = (add(x[0], start[0]), add(x[1], start[1]));
         let (c, d) = (add(x[2], start[2]), add(x[3], start[3]));
         *stream = [

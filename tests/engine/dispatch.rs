@@ -1,0 +1,50 @@
+//! Which row each generation of x86-64 processors gets. The sets are synthetic: nothing here runs a kernel.
+#![forbid(unsafe_code)]
+
+use engine::cpu::Features;
+use engine::kernels::chacha20::ChaCha20;
+use engine::kernels::{Primitive, choose};
+
+/// Every feature by the processor that brought it, oldest first.
+const SSE2: &str = "sse2";
+const CORE_2: &str = "sse2,ssse3";
+const WESTMERE: &str = "sse2,ssse3,aes,pclmulqdq";
+const SANDY_BRIDGE: &str = "sse2,ssse3,aes,pclmulqdq,avx";
+const HASWELL: &str = "sse2,ssse3,aes,pclmulqdq,avx,avx2,bmi2";
+const SKYLAKE_X: &str = "sse2,ssse3,aes,pclmulqdq,avx,avx2,bmi2,avx512f,avx512bw,avx512vl";
+const ZEN_3: &str = "sse2,ssse3,aes,pclmulqdq,avx,avx2,bmi2,vaes,vpclmulqdq,sha";
+const ICE_LAKE: &str = "sse2,ssse3,aes,pclmulqdq,avx,avx2,bmi2,vaes,vpclmulqdq,sha,\
+                        avx512f,avx512bw,avx512vl,avx512ifma,avx512vbmi2";
+
+const PROCESSORS: [(&str, &str); 13] = [
+    ("K8", SSE2),
+    ("Core 2", CORE_2),
+    ("Nehalem", CORE_2),
+    ("Westmere", WESTMERE),
+    ("Sandy Bridge", SANDY_BRIDGE),
+    ("Haswell", HASWELL),
+    ("Skylake-X", SKYLAKE_X),
+    ("Zen 3", ZEN_3),
+    ("Alder Lake", ZEN_3),
+    ("Ice Lake", ICE_LAKE),
+    ("Zen 5", ICE_LAKE),
+    ("Granite Rapids", ICE_LAKE),
+    ("Granite Rapids, no AVX state saved by the system", WESTMERE),
+];
+
+/// Asserts the row of every processor, in their order.
+fn assert_rows<P: Primitive>(expected: [&str; PROCESSORS.len()]) {
+    for ((processor, features), expected) in PROCESSORS.into_iter().zip(expected) {
+        let features = Features::parse(features).unwrap();
+        assert_eq!(choose::<P>(features).name, expected, "{processor}");
+    }
+}
+
+#[test]
+fn chacha20() {
+    assert_rows::<ChaCha20>([
+        "sse2", "sse2", "sse2", "sse2", "sse2", "avx2", "avx512vl", "avx2", "avx2", "avx512",
+        "avx512", "avx512", "sse2",
+    ]);
+    assert_eq!(choose::<ChaCha20>(Features::NONE).name, "portable");
+}
