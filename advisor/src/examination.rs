@@ -118,6 +118,7 @@ impl Perspective {
         let version = programs.client.as_ref().map(|it| it.version.as_str());
         let is_debian = |it: &str| it.contains("Debian") || it.contains("Ubuntu");
         ClientRequest {
+            version: version_of(programs, Side::Client),
             supported,
             files: ClientFiles::Usual {
                 user,
@@ -140,6 +141,7 @@ impl Perspective {
             usual_file: &self.layout.server_file(),
         };
         ServerRequest {
+            version: version_of(programs, Side::Server),
             supported,
             options: startup::options(files, self.processes.as_deref(), daemon, file),
             file: layout::in_force(files, file),
@@ -153,12 +155,7 @@ impl Perspective {
 /// other speaks for it.
 #[must_use]
 pub fn rules(programs: &OpenSsh, side: Side) -> (Release, Supported) {
-    let (client, server) = (programs.client.as_ref(), programs.server.as_ref());
-    let candidates: [Option<&Program>; 2] = match side {
-        Side::Client => [client, server],
-        Side::Server => [server, client],
-    };
-    let found = || candidates.iter().flatten();
+    let found = || speakers(programs, side);
     let release = found().find_map(|program| program.version.parse().ok());
     let release = release.unwrap_or(ASSUMED);
     let supported = match found().find(|program| !program.ciphers.is_empty()) {
@@ -166,6 +163,22 @@ pub fn rules(programs: &OpenSsh, side: Side) -> (Release, Supported) {
         None => Supported::by_release(release),
     };
     (release, supported)
+}
+
+/// The programs that can speak for a side, its own first.
+fn speakers(programs: &OpenSsh, side: Side) -> impl Iterator<Item = &Program> {
+    let (client, server) = (programs.client.as_ref(), programs.server.as_ref());
+    let speakers = match side {
+        Side::Client => [client, server],
+        Side::Server => [server, client],
+    };
+    speakers.into_iter().flatten()
+}
+
+/// What the program of a side calls itself.
+fn version_of(programs: &OpenSsh, side: Side) -> Option<String> {
+    let mut speakers = speakers(programs, side);
+    speakers.next().map(|program| program.version.clone())
 }
 
 /// What to examine.

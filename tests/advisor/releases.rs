@@ -2,7 +2,7 @@
 //! Values of 8.4 and 10.5 were taken from builds of those releases, the rest from release notes and source.
 #![forbid(unsafe_code)]
 
-use advisor::resolver::{ClientFiles, ClientRequest, Severity};
+use advisor::resolver::{ClientFiles, ClientRequest, ServerRequest, Severity, resolve_server};
 use engine::installed::releases::Release;
 
 use crate::question::{BEFORE, DEFAULT, LATER, NOW, REFUSED, Tree, by_release, errors, said};
@@ -115,9 +115,50 @@ fn match_criteria_came_one_by_one() {
         assert_eq!(answer.alternatives, [[A]], "{criterion}");
         assert!(answer.problems.is_empty(), "{:?}", answer.problems);
     }
+    server(at(9, 9), &text("version"), REFUSED);
     let text = "Match invalid-user\nPermitTTY no\n";
     server(at(9, 8), text, REFUSED);
     server(at(9, 9), text, DEFAULT);
+}
+
+#[test]
+fn a_version_is_compared_where_the_program_told_its_own() {
+    let tree = Tree::new();
+    tree.put(
+        "main",
+        "Match version OpenSSH_9.*,!*\nMACs hmac-sha2-256\nMatch version OpenSSH_10.*\nCiphers aes128-ctr\nMatch all\nCiphers aes256-ctr\n",
+    );
+    let ssh = |version: Option<&str>| {
+        tree.ask(&ClientRequest {
+            version: version.map(str::to_owned),
+            files: ClientFiles::Only("/main".into()),
+            ..ClientRequest::new(LATER)
+        })
+    };
+    let sshd = |version: Option<&str>| {
+        let request = ServerRequest {
+            version: version.map(str::to_owned),
+            file: "/main".into(),
+            ..ServerRequest::new(LATER)
+        };
+        resolve_server(&tree.files(), &request)
+    };
+    let debian = Some("OpenSSH_10.5p1 Debian-1");
+    assert_eq!(said(&ssh(debian)), A);
+    assert_eq!(said(&ssh(Some("OpenSSH_11.0p1"))), "aes256-ctr");
+    assert_eq!(ssh(None).alternatives, [[A]]);
+    // sshd refuses the lists in a block that is not active when it starts.
+    assert_eq!(said(&sshd(debian)), REFUSED);
+    assert_eq!(said(&sshd(None)), "aes256-ctr");
+    assert_eq!(sshd(None).alternatives, [[A]]);
+    tree.put("main", "Match version OpenSSH_10.*\nCiphers aes128-ctr\n");
+    assert_eq!(said(&sshd(debian)), A);
+    assert_eq!(said(&sshd(Some("OpenSSH_11.0p1"))), REFUSED);
+    tree.put(
+        "main",
+        "Match version OpenSSH_10.* user x\nCiphers aes128-ctr\n",
+    );
+    assert_eq!(said(&sshd(debian)), REFUSED);
 }
 
 #[test]

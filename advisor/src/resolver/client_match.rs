@@ -142,7 +142,8 @@ impl Client<'_> {
                 .tag
                 .compare(|tag| list_matches(tag.unwrap_or_default(), &value).into()),
             b"localnetwork" if since(9, 4) => Activity::Maybe,
-            b"version" | b"sessiontype" | b"command" if since(10, 0) => Activity::Maybe,
+            b"version" if since(10, 0) => is_version(self.request.version.as_deref(), &value),
+            b"sessiontype" | b"command" if since(10, 0) => Activity::Maybe,
             _ if self.request.release > COMPLETE => self.perhaps(name, at),
             _ => return Err(BadMatch::unsupported(name, self.request.release)),
         })
@@ -158,6 +159,13 @@ impl Client<'_> {
         );
         Activity::Maybe
     }
+}
+
+/// Whether a program that says it is this version is meant.
+pub(super) fn is_version(version: Option<&str>, patterns: &[u8]) -> Activity {
+    version.map_or(Activity::Maybe, |version| {
+        list_matches(version.as_bytes(), patterns).into()
+    })
 }
 
 /// Never runs the command: whether it would succeed is not known. The program itself skips it after a

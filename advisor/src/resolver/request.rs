@@ -62,6 +62,8 @@ pub enum ClientFiles {
 pub struct ClientRequest {
     /// The release whose rules apply.
     pub release: Release,
+    /// What `Match version` is compared with (`OpenSSH_10.0p2 Debian-7`), where that is known.
+    pub version: Option<String>,
     /// What the binary knows.
     pub supported: Supported,
     /// Which files it reads.
@@ -93,6 +95,7 @@ impl ClientRequest {
     pub fn new(release: Release) -> Self {
         Self {
             release,
+            version: None,
             supported: Supported::by_release(release),
             files: ClientFiles::Usual {
                 user: None,
@@ -143,6 +146,8 @@ fn uri_host(text: &str) -> &str {
 pub struct ServerRequest {
     /// The release whose rules apply.
     pub release: Release,
+    /// What `Match version` is compared with, where that is known.
+    pub version: Option<String>,
     /// What the binary knows.
     pub supported: Supported,
     /// Its configuration file (`-f`).
@@ -168,6 +173,7 @@ impl ServerRequest {
     pub fn new(release: Release) -> Self {
         Self {
             release,
+            version: None,
             supported: Supported::by_release(release),
             file: "/etc/ssh/sshd_config".into(),
             options: Vec::new(),

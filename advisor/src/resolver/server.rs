@@ -227,6 +227,11 @@ impl<'q> Server<'q> {
         }
         let name = here.written();
         let (severity, what, cure) = match known {
+            Known::Global if standing.active == Activity::Maybe => (
+                Severity::Warning,
+                format!("Directive '{name}' is not allowed within a Match block"),
+                "check with sshd -t: it is allowed only where the block applies".to_owned(),
+            ),
             Known::Everywhere | Known::Global => (
                 Severity::Error,
                 format!("Directive '{name}' is not allowed within a Match block"),
@@ -305,7 +310,11 @@ impl<'q> Server<'q> {
         let mut words = here.tree.words(here.line, here.statement);
         match self.matches(&mut words, &here.location()) {
             Ok(active) => {
-                standing.active = (active && !here.place.never).into();
+                standing.active = if here.place.never {
+                    Activity::No
+                } else {
+                    active
+                };
                 if !here.place.never {
                     standing.block = Some(here.location());
                 }

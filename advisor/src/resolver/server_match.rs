@@ -1,5 +1,5 @@
 //! The criteria of a `Match` line in `sshd_config` (`match_cfg_line` in `servconf.c`), as read at start-up:
-//! there is no connection yet, so their values are only checked.
+//! there is no connection yet, so the values of those about one are only checked.
 #![forbid(unsafe_code)]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,23 +7,24 @@ use std::path::Path;
 
 use engine::installed::releases::Release;
 
-use super::client_match::BadMatch;
+use super::client_match::{BadMatch, is_version};
 use super::keywords::COMPLETE;
+use super::patterns::Activity;
 use super::server::Server;
 use super::{Location, Severity, show};
 use crate::files::Files;
 use crate::syntax::Words;
 
 impl Server<'_> {
-    /// Whether a `Match` line is active at start-up: `Match all` is.
+    /// Whether a `Match` line is active at start-up: `Match all` is, and one that asks for this version only.
     pub(super) fn matches(
         &mut self,
         words: &mut Words<'_>,
         at: &Location,
-    ) -> Result<bool, BadMatch> {
+    ) -> Result<Activity, BadMatch> {
         let modern = self.request.release >= Release::new(8, 7);
         let comment = |word: &[u8]| modern && word.first() == Some(&b'#');
-        let mut criteria = 0;
+        let (mut result, mut criteria) = (Activity::Yes, 0);
         while let Some(word) = words.next().filter(|word| !word.is_empty()) {
             if comment(&word) {
                 words.finish();
@@ -32,6 +33,7 @@ impl Server<'_> {
             criteria += 1;
             let name = word.to_ascii_lowercase();
             if name == b"invalid-user" && self.request.release >= Release::new(9, 9) {
+                result = Activity::No;
                 continue; // The one beside all that takes no value.
             }
             let value = words.next().unwrap_or_default();
@@ -45,28 +47,36 @@ impl Server<'_> {
                 if comment(&value) {
                     words.finish();
                 }
-                return Ok(true);
+                return Ok(Activity::Yes);
             }
             if value.is_empty() || comment(&value) {
                 return Err(BadMatch::missing(&word));
             }
-            self.criterion(&name, &value, at)?;
+            result = result.min(self.criterion(&name, &value, at)?);
         }
         if criteria == 0 {
             return Err(BadMatch::nothing());
         }
-        Ok(false)
+        Ok(result)
     }
 
-    fn criterion(&mut self, name: &[u8], value: &[u8], at: &Location) -> Result<(), BadMatch> {
+    fn criterion(
+        &mut self,
+        name: &[u8],
+        value: &[u8],
+        at: &Location,
+    ) -> Result<Activity, BadMatch> {
         match name {
-            b"user" | b"group" | b"host" | b"rdomain" => Ok(()),
-            b"address" | b"localaddress" if is_address_list(value) => Ok(()),
+            b"user" | b"group" | b"host" | b"rdomain" => Ok(Activity::No),
+            b"version" if self.request.release >= Release::new(10, 0) => {
+                Ok(is_version(self.request.version.as_deref(), value))
+            }
+            b"address" | b"localaddress" if is_address_list(value) => Ok(Activity::No),
             b"address" | b"localaddress" => Err(BadMatch::new(
                 format!("Invalid Match {} argument '{}'", show(name), show(value)),
                 "clear the bits behind the prefix, and leave no item empty",
             )),
-            b"localport" if is_port(value, self.reading.files) => Ok(()),
+            b"localport" if is_port(value, self.reading.files) => Ok(Activity::No),
             b"localport" => Err(BadMatch::new(
                 format!("Invalid LocalPort '{}' on Match line", show(value)),
                 "give one port number",
@@ -78,7 +88,7 @@ impl Server<'_> {
                     &format!("Unsupported Match attribute {}", show(name)),
                     "check that your sshd knows this criterion",
                 );
-                Ok(())
+                Ok(Activity::No)
             }
             _ => Err(BadMatch::unsupported(name, self.request.release)),
         }
