@@ -155,10 +155,13 @@ impl Kind {
         if let Some(cure) = cure_of_form(value, name) {
             return cure.into();
         }
-        let lower = shown.to_ascii_lowercase();
-        let with_owner = format!("{lower}@openssh.com");
-        let known = |name: &String| family.supported.contains(name);
-        if let Some(right) = [lower, with_owner].iter().find(|name| known(name)) {
+        let is_meant = |known: &&String| {
+            let without_owner = known.strip_suffix("@openssh.com").unwrap_or(known);
+            [known.as_str(), without_owner]
+                .iter()
+                .any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
+        };
+        if let Some(right) = family.supported.iter().find(is_meant) {
             return format!("write {right} in place of {shown}");
         }
         match RETIRED.iter().find(|(retired, _)| **retired == *name) {

@@ -29,10 +29,7 @@ pub use server::resolve_server;
 fn show(bytes: &[u8]) -> String {
     const LONGEST: usize = 200;
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]);
-    let shown: String = shown
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let shown = shown.replace(char::is_control, "\u{fffd}");
     if bytes.len() > LONGEST {
         format!("{shown}…")
     } else {

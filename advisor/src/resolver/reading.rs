@@ -1,7 +1,9 @@
 //! Reading: each file once, what went wrong, and how much is enough.
 #![forbid(unsafe_code)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -25,7 +27,8 @@ pub(super) struct Reading<'f> {
     trees: HashMap<PathBuf, Rc<Read>>,
     order: Vec<PathBuf>,
     problems: Vec<Problem>,
-    reported: HashSet<(Location, String)>,
+    /// Where in `problems` one of a certain hash is.
+    reported: HashMap<u64, usize>,
     unread: Vec<Location>,
     inclusions: usize,
     exhausted: bool,
@@ -56,7 +59,7 @@ impl<'f> Reading<'f> {
             trees: HashMap::new(),
             order: Vec::new(),
             problems: Vec::new(),
-            reported: HashSet::new(),
+            reported: HashMap::new(),
             unread: Vec::new(),
             inclusions: 0,
             exhausted: false,
@@ -145,14 +148,23 @@ impl<'f> Reading<'f> {
         what: &str,
         cure: impl Into<String>,
     ) {
-        if self.reported.insert((location.clone(), what.to_owned())) {
-            self.problems.push(Problem {
-                severity,
-                location,
-                what: what.to_owned(),
-                cure: cure.into(),
-            });
+        match self.reported.entry(hash(&location, what)) {
+            Entry::Occupied(known) => {
+                let known = &self.problems[*known.get()];
+                if known.location == location && known.what == what {
+                    return;
+                }
+            }
+            Entry::Vacant(free) => {
+                free.insert(self.problems.len());
+            }
         }
+        self.problems.push(Problem {
+            severity,
+            location,
+            what: what.to_owned(),
+            cure: cure.into(),
+        });
     }
 
     /// Notes what makes the program refuse.
@@ -185,6 +197,12 @@ impl<'f> Reading<'f> {
         let private = || private_groups && is_private_group(self.files, status, uid);
         owned && !by_others && (!by_group || private())
     }
+}
+
+fn hash(location: &Location, what: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (location, what).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The home of a user of the tree.

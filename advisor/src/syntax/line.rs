@@ -16,8 +16,10 @@ pub struct Line {
     pub number: usize,
     /// What it holds.
     pub content: Content,
-    /// The parts the program sees.
-    seen: Vec<Part>,
+    /// The part the program sees.
+    seen: Part,
+    /// Parts glued behind it.
+    glued: Vec<Part>,
 }
 
 /// A part of a line's text.
@@ -80,14 +82,11 @@ pub enum Fault {
 impl Line {
     /// The text the program works on, blanks at the end removed.
     pub(super) fn text<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
-        let text: Cow<'b, [u8]> = match self.seen.as_slice() {
-            [only] => Cow::Borrowed(&bytes[only.span.clone()]),
-            parts => parts
-                .iter()
-                .flat_map(|part| &bytes[part.span.clone()])
-                .copied()
-                .collect::<Vec<_>>()
-                .into(),
+        let text: Cow<'b, [u8]> = if self.glued.is_empty() {
+            Cow::Borrowed(&bytes[self.seen.span.clone()])
+        } else {
+            let parts = self.parts().map(|part| &bytes[part.span.clone()]);
+            parts.flatten().copied().collect::<Vec<_>>().into()
         };
         let length = trimmed_length(&text);
         match text {
@@ -101,9 +100,8 @@ impl Line {
 
     /// Line and column of an offset in the file. Each part stands on a line of its own, behind blanks.
     pub(super) fn position(&self, bytes: &[u8], offset: usize) -> (usize, usize) {
-        let after = self.seen.partition_point(|part| part.span.start <= offset);
-        let index = after.saturating_sub(1);
-        let before = &bytes[self.span.start..self.seen[index].span.start];
+        let index = self.glued.partition_point(|part| part.span.start <= offset);
+        let before = &bytes[self.span.start..self.part(index).span.start];
         let newline = before.iter().rposition(|&byte| byte == b'\n');
         let start = self.span.start + newline.map_or(0, |newline| newline + 1);
         (self.number + index, offset.saturating_sub(start) + 1)
@@ -111,16 +109,28 @@ impl Line {
 
     /// The offset in the file of an offset in [`Line::text`].
     fn offset(&self, at: usize) -> usize {
-        let after = self.seen.partition_point(|part| part.at <= at);
-        let part = &self.seen[after - 1];
+        let part = self.part(self.glued.partition_point(|part| part.at <= at));
         part.span.start + (at - part.at)
     }
 
+    /// All parts, in order.
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        std::iter::once(&self.seen).chain(&self.glued)
+    }
+
+    /// The part of that number, counted from 0.
+    fn part(&self, index: usize) -> &Part {
+        match index.checked_sub(1) {
+            None => &self.seen,
+            Some(glued) => &self.glued[glued],
+        }
+    }
+
     /// Adds a part the program sees.
-    fn push(&mut self, span: Range<usize>) {
-        let last = self.seen.last();
-        let at = last.map_or(0, |last| last.at + last.span.len());
-        self.seen.push(Part { at, span });
+    fn glue(&mut self, span: Range<usize>) {
+        let last = self.glued.last().unwrap_or(&self.seen);
+        let at = last.at + last.span.len();
+        self.glued.push(Part { at, span });
     }
 
     /// The span in the file of a span in [`Line::text`].
@@ -153,14 +163,20 @@ pub(super) fn lines(bytes: &[u8], dialect: Dialect) -> Vec<Line> {
             None => bytes.len(),
         };
         let (seen, goes_on) = seen(bytes, start..end, dialect);
-        let mut line = glued.take().unwrap_or(Line {
-            span: start..start,
-            number,
-            content: Content::Blank,
-            seen: Vec::new(),
-        });
+        let mut line = match glued.take() {
+            Some(mut line) => {
+                line.glue(seen);
+                line
+            }
+            None => Line {
+                span: start..end,
+                number,
+                content: Content::Blank,
+                seen: Part { at: 0, span: seen },
+                glued: Vec::new(),
+            },
+        };
         line.span.end = end;
-        line.push(seen);
         if goes_on && end < bytes.len() {
             glued = Some(line);
         } else {
