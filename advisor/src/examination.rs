@@ -4,6 +4,7 @@
 //! It joins the other rooms and decides nothing itself. It reads through [`Files`] and writes nothing.
 #![forbid(unsafe_code)]
 
+use std::io;
 use std::path::PathBuf;
 
 use engine::installed::releases::Release;
@@ -17,8 +18,8 @@ use crate::plan::{Plan, PlanRequest, Refusal, Target, plan, unified_diff};
 use crate::policy::Policy;
 use crate::recommendation::{Advice, Choice, Recommendation, recommend};
 use crate::resolver::{
-    ClientFiles, ClientRequest, Effective, Location, Outcome, Problem, ServerRequest, Severity,
-    Side, Source, Supported, resolve_client, resolve_server,
+    ClientFiles, ClientRequest, CommandOption, Effective, Location, Outcome, Problem,
+    ServerRequest, Severity, Side, Source, Supported, resolve_client, resolve_server,
 };
 
 use crate::startup::{self, Daemon};
@@ -86,6 +87,17 @@ impl Perspective {
         }
     }
 
+    /// The options on the command line of the server that runs, or would.
+    #[must_use]
+    pub fn daemon_options(&self, files: &dyn Files) -> Vec<CommandOption> {
+        let daemon = Daemon {
+            program: self.layout.daemon,
+            usual_file: &self.layout.server_file(),
+        };
+        let file = self.server.main_file();
+        startup::options(files, self.processes.as_deref(), daemon, file)
+    }
+
     /// What a side would use, by the rules of the programs found. `host` is what one would type after `ssh`;
     /// without it, what holds for a host that no pattern names.
     #[must_use]
@@ -105,8 +117,28 @@ impl Perspective {
         };
         match side {
             Side::Client => resolve_client(files, &client()),
-            Side::Server => resolve_server(files, &self.server_request(files, programs)),
+            Side::Server => {
+                let answer = resolve_server(files, &self.server_request(files, programs));
+                match self.absent_server(files, programs) {
+                    None => answer,
+                    Some(absent) => without_server(answer, &absent),
+                }
+            }
         }
+    }
+
+    /// The server's file, where it is missing and nothing shows that it should not be.
+    fn absent_server(&self, files: &dyn Files, programs: &OpenSsh) -> Option<Problem> {
+        let file = layout::in_force(files, self.server.main_file());
+        let status = files.status(&file);
+        let is_missing = status.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        let is_expected = programs.server.is_some() && self.processes.is_some();
+        (is_missing && !is_expected).then(|| Problem {
+            severity: Severity::Error,
+            location: Location::whole(&file),
+            what: "there is no such file, so no sshd is set up here".to_owned(),
+            cure: "install openssh-server where one is wanted".to_owned(),
+        })
     }
 
     fn client_request(&self, files: &dyn Files, programs: &OpenSsh) -> ClientRequest {
@@ -136,19 +168,28 @@ impl Perspective {
     fn server_request(&self, files: &dyn Files, programs: &OpenSsh) -> ServerRequest {
         let (release, supported) = rules(programs, Side::Server);
         let file = self.server.main_file();
-        let daemon = Daemon {
-            program: self.layout.daemon,
-            usual_file: &self.layout.server_file(),
-        };
         ServerRequest {
             version: version_of(programs, Side::Server),
             supported,
-            options: startup::options(files, self.processes.as_deref(), daemon, file),
+            options: self.daemon_options(files),
             file: layout::in_force(files, file),
             layout: self.layout.clone(),
             ..ServerRequest::new(release)
         }
     }
+}
+
+/// A tree without a server is in order.
+fn without_server(mut answer: Effective, absent: &Problem) -> Effective {
+    for problem in &mut answer.problems {
+        if problem.location == absent.location {
+            *problem = Problem {
+                severity: Severity::Info,
+                ..absent.clone()
+            };
+        }
+    }
+    answer
 }
 
 /// The release whose rules a side follows, and what its binary knows. Where one program is absent, the
@@ -254,6 +295,9 @@ impl<'a> Examination<'a> {
     pub fn differs(&self) -> Result<bool, Problem> {
         let mut differs = false;
         for &side in self.request.sides {
+            if let Some(absent) = self.absent(side) {
+                return Err(absent);
+            }
             let mut problems = self.effective(side).problems.iter();
             if let Some(problem) = problems.find(|it| it.severity == Severity::Error) {
                 return Err(problem.clone());
@@ -362,7 +406,21 @@ impl<'a> Examination<'a> {
         }
     }
 
+    fn absent(&self, side: Side) -> Option<Problem> {
+        let request = &self.request;
+        let programs = &request.report.openssh;
+        let absent = || request.perspective.absent_server(request.files, programs);
+        (side == Side::Server).then(absent)?
+    }
+
     fn plan(&self, side: Side) -> Result<Plan, Refusal> {
+        if let Some(absent) = self.absent(side) {
+            return Err(Refusal {
+                location: Some(absent.location),
+                what: absent.what,
+                cure: absent.cure,
+            });
+        }
         let request = &self.request;
         let effective = self.effective(side);
         let advice = self.recommendation.side(side);
@@ -372,6 +430,7 @@ impl<'a> Examination<'a> {
             files: request.files,
             effective,
             target: request.perspective.target(side).clone(),
+            layout: &request.perspective.layout,
             order: &advice.map_or_else(|| effective.ciphers.clone(), Advice::order),
             form: request.policy.form,
             release,

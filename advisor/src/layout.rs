@@ -75,6 +75,29 @@ impl Layout {
         }
     }
 
+    /// The layout of another tree, which only its directories show: the system this runs on says nothing
+    /// about it.
+    #[must_use]
+    pub fn of_tree(files: &dyn Files, program: Option<&Path>) -> Self {
+        let has = |path: &Path| files.status(path).is_ok();
+        let named = Self::of("", None, program);
+        if named != Self::unix() || has(Path::new(ADMINISTRATOR)) || has(Path::new(VENDOR)) {
+            return named;
+        }
+        let others = [Self::windows(Path::new("/ProgramData")), Self::hpn()];
+        let found = others.into_iter().find(|it| has(&it.directory));
+        found.unwrap_or(named)
+    }
+
+    /// Where programs keep what they must not forget.
+    #[must_use]
+    pub fn state_directory(&self) -> PathBuf {
+        let state = self.program_data.as_deref();
+        state
+            .unwrap_or(Path::new("/var/lib"))
+            .join("cipher-advisor")
+    }
+
     /// The system's client file.
     #[must_use]
     pub fn client_file(&self) -> PathBuf {

@@ -11,7 +11,7 @@ use engine::installed::releases::Release;
 use engine::installed::{NoOffer, Offer, client_offer, server_offer};
 
 use crate::files::Files;
-use crate::resolver::Effective;
+use crate::resolver::{CommandOption, Effective};
 use crate::syntax::{self, Dialect};
 
 /// A host that no file names: what it is offered is what holds for every host.
@@ -77,7 +77,7 @@ fn exec_line(bytes: Vec<u8>, release: Release) -> Option<usize> {
     lines.find(runs).map(|line| line.number)
 }
 
-/// What `sshd` offers with its file. `key` is where a host key for the question may be made, in a directory of
+/// What `sshd` offers with its file and the options of its command line. `key` is where a host key for the question may be made, in a directory of
 /// its own: the real ones need not be readable. `open` lets everybody read it, who may have to.
 ///
 /// # Errors
@@ -86,6 +86,7 @@ pub fn server(
     commands: &dyn Commands,
     sshd: &Path,
     file: &Path,
+    options: &[CommandOption],
     key: &Path,
     open: impl FnOnce(&Path) -> std::io::Result<()>,
 ) -> Result<Offer, NotOffered> {
@@ -97,7 +98,8 @@ pub fn server(
         Err(error) => return Err(NotOffered::NoKey(error.to_string())),
     }
     open(key).map_err(|error| NotOffered::NoKey(error.to_string()))?;
-    Ok(server_offer(commands, sshd, file, key)?)
+    let options: Vec<_> = options.iter().map(|it| it.value.clone()).collect();
+    Ok(server_offer(commands, sshd, file, key, &options)?)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub use diff::unified_diff;
 pub use overlay::Overlay;
 
 use crate::files::Files;
+use crate::layout::Layout;
 use crate::policy::Form;
 use crate::resolver::{Effective, Location, Severity, Side};
 
@@ -92,6 +93,8 @@ pub struct PlanRequest<'a> {
     pub effective: &'a Effective,
     /// Whose files may be edited.
     pub target: Target,
+    /// The flavour of OpenSSH they belong to.
+    pub layout: &'a Layout,
     /// The order to bring about.
     pub order: &'a [String],
     /// How a new value is written.

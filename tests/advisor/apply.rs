@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use advisor::apply::{self, ApplyError, Progress, Scope};
 use advisor::files::Changes;
+use advisor::layout::Layout;
 use advisor::plan::Plan;
 use advisor::resolver::Side;
 use rustix::io::Errno;
@@ -666,7 +667,7 @@ fn an_ordinary_user_changes_his_own_files_only() {
     let host = Host::debian();
     let config = "/home/me/.ssh/config";
     host.mkdir("/home/me");
-    let state = apply::state_directory(Scope::User, Path::new("/home/me"), None);
+    let state = apply::state_directory(Scope::User, &Layout::unix(), Path::new("/home/me"), None);
     let write = |after: &str| {
         let plan = host.plan(Side::Client, "", &[(config, after)]);
         let request = apply::ApplyRequest {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use advisor::files::{Files, SystemFiles};
+use advisor::layout::Layout;
 use advisor::plan::{Edit, Plan, PlanRequest, Refusal, Target, plan, unified_diff};
 use advisor::policy::Form;
 use advisor::resolver::{
@@ -62,6 +63,7 @@ impl Tree {
         let resolve = |files: &dyn Files| resolve(files, &target, side);
         let effective = resolve(&files);
         plan(&PlanRequest {
+            layout: &Layout::unix(),
             files: &files,
             effective: &effective,
             target: target.clone(),

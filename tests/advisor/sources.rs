@@ -59,6 +59,7 @@ fn try_plan(tree: &Tree, side: Side, version: &str) -> Result<Plan, Refusal> {
         files: &files,
         effective: &effective,
         target: perspective.target(side).clone(),
+        layout: &perspective.layout,
         order: &order,
         form: Form::Auto,
         release,

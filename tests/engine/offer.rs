@@ -38,7 +38,7 @@ fn sshd_offers_what_its_file_says() {
         "Ciphers aes256-ctr,aes128-gcm@openssh.com\nMACs hmac-sha2-256\n",
     )
     .unwrap();
-    let offer = server_offer(&SystemCommands, &sshd, &file, &key).unwrap();
+    let offer = server_offer(&SystemCommands, &sshd, &file, &key, &[]).unwrap();
     assert_eq!(offer.ciphers, ["aes256-ctr", "aes128-gcm@openssh.com"]);
     assert_eq!(offer.macs, ["hmac-sha2-256"]);
     assert!(
@@ -49,11 +49,11 @@ fn sshd_offers_what_its_file_says() {
 
     // What `sshd -T` hides: it prints the default here.
     fs::write(&file, "Ciphers -*\n").unwrap();
-    let offer = server_offer(&SystemCommands, &sshd, &file, &key).unwrap();
+    let offer = server_offer(&SystemCommands, &sshd, &file, &key, &[]).unwrap();
     assert!(offer.ciphers.is_empty(), "{:?}", offer.ciphers);
 
     fs::write(&file, "Ciphers nonsense\n").unwrap();
-    let refused = server_offer(&SystemCommands, &sshd, &file, &key).unwrap_err();
+    let refused = server_offer(&SystemCommands, &sshd, &file, &key, &[]).unwrap_err();
     assert!(
         refused.why.contains("Bad SSH2 cipher spec 'nonsense'"),
         "{refused}"

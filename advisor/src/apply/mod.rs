@@ -21,6 +21,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use crate::files::Changes;
+use crate::layout::Layout;
 use crate::plan::Plan;
 
 pub use failure::ApplyError;
@@ -58,12 +59,17 @@ impl Scope {
     }
 }
 
-/// Where journal, lock and backups live: `/var/lib/cipher-advisor` for the machine's configuration,
-/// `cipher-advisor` in `$XDG_STATE_HOME` or `~/.local/state` for a user's own.
+/// Where journal, lock and backups live: `/var/lib/cipher-advisor` for the machine's configuration (on
+/// Windows below `%ProgramData%`), `cipher-advisor` in `$XDG_STATE_HOME` or `~/.local/state` for a user's own.
 #[must_use]
-pub fn state_directory(scope: Scope, home: &Path, xdg_state_home: Option<&Path>) -> PathBuf {
+pub fn state_directory(
+    scope: Scope,
+    layout: &Layout,
+    home: &Path,
+    xdg_state_home: Option<&Path>,
+) -> PathBuf {
     match (scope, xdg_state_home) {
-        (Scope::System, _) => PathBuf::from("/var/lib/cipher-advisor"),
+        (Scope::System, _) => layout.state_directory(),
         (Scope::User, Some(state)) if state.is_absolute() => state.join("cipher-advisor"),
         (Scope::User, _) => home.join(".local/state/cipher-advisor"),
     }
@@ -103,6 +109,9 @@ pub struct Applied {
     pub id: Option<u64>,
     /// The files, in the plans' order.
     pub changes: Vec<Change>,
+    /// For a rollback that only had to undo an interrupted change: its files that somebody has changed since,
+    /// and that were left as they are. No backups are left of the others.
+    pub undone: Option<Vec<PathBuf>>,
 }
 
 /// Writes plans as one group: all of their files, or none.
@@ -148,6 +157,7 @@ impl From<Entry> for Applied {
         Self {
             id: Some(entry.id),
             changes: changes.collect(),
+            undone: None,
         }
     }
 }

@@ -96,6 +96,7 @@ impl From<&Recovery> for Applied {
                     backup: None,
                 })
                 .collect(),
+            undone: Some(undone.left.clone()),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use advisor::output::{Document, Style, View, csv, json, markdown, text};
+use advisor::output::{Document, Style, View, csv, json, markdown, text, visible};
 use anyhow::{Context, Result, bail};
 
 use super::again;
@@ -70,7 +70,7 @@ fn render(document: &Document, view: View, options: &Options) -> Result<String> 
 
 /// A note to standard error. Whoever closed it does not want to know.
 pub(super) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "advisor: {text}");
+    let _ = writeln!(io::stderr(), "advisor: {}", visible(text));
 }
 
 /// Writes to standard output. Whoever reads it may stop reading: that is no failure.

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
@@ -37,7 +37,8 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     let report = measuring::report(options, Some(&here))?;
     if action.apply {
         // Before anything is planned on what an interrupted run left.
-        apply::recover(&here.files, &here.state, interrupt::while_writing())?;
+        let undone = apply::recover(&here.files, &here.state, interrupt::while_writing())?;
+        tell_left(undone.iter().flat_map(|it| &it.left));
     }
     let mut examination = examination(&here, &policy, &report, options, options.side.list(), None);
     let mut applied = Applied::default();
@@ -224,24 +225,37 @@ fn rollback(here: &Surroundings, action: Action, options: &Options) -> Result<Ex
         },
     )?;
     let mut document = Document::new(measuring::description(options)?);
+    tell_left(applied.undone.iter().flatten());
+    let was_interrupted = applied.undone.is_some();
     document.changed = applied.id.is_some();
     document.changes = applied
         .changes
         .iter()
-        .map(|change| put_back(here, change))
+        .map(|change| put_back(here, change, was_interrupted))
         .collect();
     show(&document, View::Rollback, options)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn put_back(here: &Surroundings, change: &apply::Change) -> Change {
+/// Undoing an interrupted change spares what others have done meanwhile: that is theirs to look at.
+fn tell_left<'f>(files: impl Iterator<Item = &'f PathBuf>) {
+    for file in files {
+        note(&format!(
+            "{}: changed after an interrupted run, which was undone, so it is left as it is; see whether it is as you want it",
+            file.display()
+        ));
+    }
+}
+
+fn put_back(here: &Surroundings, change: &apply::Change, was_interrupted: bool) -> Change {
     let after = here.files.read(&change.file).unwrap_or_default();
     let edit = Edit {
         path: change.file.clone(),
         before: match &change.backup {
             Some(backup) => here.files.read(backup).ok(),
-            // An interrupted change was undone: what it had come to is not kept.
-            None => Some(after.clone()),
+            // What an interrupted change had come to is not kept.
+            None if was_interrupted => Some(after.clone()),
+            None => None,
         },
         after,
     };

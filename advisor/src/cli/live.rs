@@ -6,6 +6,7 @@ use std::path::Path;
 
 use advisor::diagnosis::Finding;
 use advisor::examination::rules;
+use advisor::files::Scratch;
 use advisor::live::{NotOffered, client, server};
 use advisor::output::Document;
 use advisor::plan::Target;
@@ -88,10 +89,11 @@ fn offer(
             )
         }
         Side::Server => {
-            let directory = tempfile::tempdir().context("no temporary directory can be made")?;
+            let directory = Scratch::new().context("no temporary directory can be made")?;
             let file = here.perspective.server.main_file();
             let key = directory.path().join("host_key");
-            server(&SystemCommands, path, file, &key, open_to_all)
+            let options = here.perspective.daemon_options(&here.files);
+            server(&SystemCommands, path, file, &options, &key, open_to_all)
         }
     }))
 }

@@ -39,7 +39,7 @@ impl Surroundings {
         let in_image = options.root.is_some();
         let home = if in_image { "/root".into() } else { home()? };
         let is_system = !options.user_config && (uid == 0 || in_image);
-        let layout = layout(options);
+        let layout = layout(options, &files);
         let client = match &options.ssh_config {
             Some(file) => Target::System(inside(file, in_image)?),
             None if is_system => Target::System(layout.client_file()),
@@ -56,7 +56,7 @@ impl Surroundings {
         let user_state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
         let user_state = user_state.filter(|_| !in_image);
         Ok(Self {
-            state: state_directory(scope, &home, user_state.as_deref()),
+            state: state_directory(scope, &layout, &home, user_state.as_deref()),
             files,
             scope,
             perspective: Perspective {
@@ -98,16 +98,20 @@ impl Surroundings {
             user_file,
             system_file: system_file.map(|main| layout::in_force(&self.files, &main)),
             server_file: layout::in_force(&self.files, self.perspective.server.main_file()),
+            layout: self.perspective.layout.clone(),
             home: self.perspective.home.clone(),
             uid: self.perspective.uid,
         }
     }
 }
 
-/// Whose files these are, by the programs named and by the system this runs on.
-fn layout(options: &Options) -> Layout {
-    let program_data = std::env::var_os("ProgramData").map(PathBuf::from);
+/// Whose files these are, by the programs named, and by the tree or the system this runs on.
+fn layout(options: &Options, files: &SystemFiles) -> Layout {
     let program = options.ssh.as_deref().or(options.sshd.as_deref());
+    if options.root.is_some() {
+        return Layout::of_tree(files, program);
+    }
+    let program_data = std::env::var_os("ProgramData").map(PathBuf::from);
     Layout::of(std::env::consts::OS, program_data.as_deref(), program)
 }
 

@@ -3,6 +3,7 @@
 //! Paths are those the target host would use (`/etc/ssh/sshd_config`), also where the tree lies under
 //! `--root`. Every step that changes something is one call, so that a test can make each fail in turn.
 
+mod scratch;
 mod sys;
 mod system;
 pub(crate) mod text;
@@ -12,6 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+pub use scratch::Scratch;
 pub use system::SystemFiles;
 
 /// What a path is.
@@ -163,6 +165,23 @@ pub trait Changes: Files {
     /// # Errors
     /// The system's.
     fn lock(&self, path: &Path) -> io::Result<Option<Lock>>;
+}
+
+/// What to do about a file that cannot be read.
+#[must_use]
+pub fn cure_of_reading(error: &io::Error) -> &'static str {
+    #[cfg(unix)]
+    if rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP) {
+        return "correct its symbolic links, which lead in a circle";
+    }
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "run this as its owner or as root",
+        io::ErrorKind::IsADirectory => "put a file in place of the directory, or name another",
+        io::ErrorKind::NotADirectory => "correct its path, which leads through a file",
+        io::ErrorKind::FileTooLarge => "put a configuration there: none is that long",
+        io::ErrorKind::NotFound => "create it, or do not name it",
+        _ => "put a regular file there, or do not name it",
+    }
 }
 
 /// A lock that is held.

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::carried;
+use super::is_deceptive;
 use super::table::{self, Content};
 use super::words;
 use super::{AdviceRecord, Document, RecommendationRecord, View};
@@ -62,7 +63,7 @@ fn cell(text: &str) -> String {
     for c in text.chars() {
         match c {
             '|' | '<' | '`' | '*' | '\\' => safe.extend(['\\', c]),
-            c if c.is_control() => safe.push(' '),
+            c if is_deceptive(c) => safe.push(' '),
             c => safe.push(c),
         }
     }
@@ -317,7 +318,7 @@ fn fenced(out: &mut String, language: &str, text: &str) {
     let text: String = text
         .chars()
         .map(|c| {
-            if c.is_control() && c != '\n' && c != '\t' {
+            if is_deceptive(c) && c != '\n' && c != '\t' {
                 '\u{fffd}'
             } else {
                 c

@@ -12,6 +12,7 @@ mod markdown;
 mod page;
 mod table;
 mod text;
+mod visible;
 pub mod words;
 
 pub use csv::csv;
@@ -23,6 +24,7 @@ pub use json::json;
 pub use markdown::markdown;
 pub use page::Style;
 pub use text::text;
+pub use visible::{is_deceptive, visible};
 pub use words::verdict;
 
 /// Which parts of a document a command is about.

@@ -1,10 +1,12 @@
 //! Laying out lines of text: wrapping, columns, decoration. It knows no document.
 //!
 //! Everything that reaches a page may come from elsewhere (a saved report, a configuration file), so
-//! control characters are made visible here, once for all.
+//! what would deceive a reader is made visible here, once for all.
 #![forbid(unsafe_code)]
 
 use anstyle::{AnsiColor, Style as Ansi};
+
+use super::is_deceptive;
 
 /// How a page looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +120,7 @@ impl Page {
         for c in text.chars() {
             match c {
                 '\t' => shown.push(c),
-                c if c.is_control() => shown.extend(c.escape_default()),
+                c if is_deceptive(c) => shown.extend(c.escape_default()),
                 c if self.style.ascii && !c.is_ascii() => shown.push_str(&ascii(c)),
                 c => shown.push(c),
             }
@@ -149,8 +151,8 @@ mod tests {
     fn control_characters_cannot_reach_the_terminal() {
         let mut page = Page::new(Style::default());
         page.line("a\u{1b}[31mb\r", Role::Plain);
-        page.wrapped("", "", "c\u{7}", Role::Plain);
-        assert_eq!(page.finish(), "a\\u{1b}[31mb\\r\nc\\u{7}\n");
+        page.wrapped("", "", "c\u{7}\u{202e}d", Role::Plain);
+        assert_eq!(page.finish(), "a\\u{1b}[31mb\\r\nc\\u{7}\\u{202e}d\n");
     }
 
     #[test]

@@ -13,24 +13,36 @@ use crate::resolver::matches_pattern;
 pub struct Overlay<'a> {
     below: &'a dyn Files,
     edits: &'a [Edit],
+    /// Where the path of each leads, if there is something.
+    places: Vec<Option<PathBuf>>,
 }
 
 impl<'a> Overlay<'a> {
     /// Lays edits over a tree.
     #[must_use]
-    pub const fn new(below: &'a dyn Files, edits: &'a [Edit]) -> Self {
-        Self { below, edits }
+    pub fn new(below: &'a dyn Files, edits: &'a [Edit]) -> Self {
+        let places = edits.iter().map(|edit| below.canonical(&edit.path).ok());
+        Self {
+            below,
+            edits,
+            places: places.collect(),
+        }
     }
 
     /// The edit of the file a path leads to.
     fn edit(&self, path: &Path) -> Option<&Edit> {
-        let same = |edit: &&Edit| edit.path == path || self.leads_to(path, &edit.path);
-        self.edits.iter().find(same)
-    }
-
-    fn leads_to(&self, path: &Path, file: &Path) -> bool {
-        let ends = [path, file].map(|it| self.below.canonical(it));
-        matches!(ends, [Ok(one), Ok(other)] if one == other)
+        if let Some(named) = self.edits.iter().find(|edit| edit.path == path) {
+            return Some(named);
+        }
+        if self.places.iter().all(Option::is_none) {
+            return None;
+        }
+        let place = self.below.canonical(path).ok();
+        let at = self
+            .places
+            .iter()
+            .position(|it| it.is_some() && *it == place)?;
+        self.edits.get(at)
     }
 
     /// New files; no path below leads to them.

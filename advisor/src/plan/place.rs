@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Edit, PlanRequest, Refusal, Target, form};
+use crate::files::{Kind, cure_of_reading};
 use crate::layout;
 use crate::resolver::{Considered, Effective, Location, Outcome, Side, Source};
 use crate::syntax::{self, Dialect, Line, Tree};
@@ -107,9 +108,8 @@ fn dialect(request: &PlanRequest<'_>) -> Dialect {
         Side::Client => Dialect::client(request.release),
         Side::Server => Dialect::server(request.release),
     };
-    // Where a mark in front is no error, which would have been refused before, it is passed over.
     Dialect {
-        strips_bom: true,
+        strips_bom: request.layout.strips_bom(),
         ..dialect
     }
 }
@@ -118,7 +118,7 @@ fn tree(request: &PlanRequest<'_>, path: &Path) -> Result<Tree, Refusal> {
     let bytes = request.files.read(path).map_err(|cause| Refusal {
         location: Some(Location::whole(path)),
         what: format!("cannot be read: {cause}"),
-        cure: "run this as its owner or as root".to_owned(),
+        cure: cure_of_reading(&cause).to_owned(),
     })?;
     Ok(syntax::parse(bytes, dialect(request)))
 }
@@ -308,7 +308,7 @@ fn drop_in(request: &PlanRequest<'_>) -> Result<Option<(Edit, String)>, Refusal>
     let included = globally
         .filter(|line| keyword(line).as_deref() == Some("include"))
         .flat_map(arguments)
-        .find_map(|pattern| directory(request, main, pattern));
+        .find_map(|pattern| directory(request, pattern));
     let Some(directory) = included else {
         return Ok(None);
     };
@@ -351,8 +351,9 @@ fn strategy_of(request: &PlanRequest<'_>, path: &Path) -> String {
 }
 
 /// The directory of a pattern like `/etc/ssh/ssh_config.d/*.conf`, where there is one.
-fn directory(request: &PlanRequest<'_>, main: &Path, pattern: &[u8]) -> Option<PathBuf> {
-    let pattern = Path::new(std::str::from_utf8(pattern).ok()?);
+fn directory(request: &PlanRequest<'_>, pattern: &[u8]) -> Option<PathBuf> {
+    let pattern = request.layout.local(pattern);
+    let pattern = Path::new(std::str::from_utf8(&pattern).ok()?);
     let name = pattern.file_name()?.to_str()?;
     let directory = pattern.parent()?;
     let is_plain = !directory
@@ -361,12 +362,11 @@ fn directory(request: &PlanRequest<'_>, main: &Path, pattern: &[u8]) -> Option<P
     if !is_plain || !["*.conf", "*"].contains(&name) {
         return None;
     }
-    // Relative names count from the main file's directory, as in both system files.
-    let directory = main.parent()?.join(directory);
+    let directory = request.layout.directory.join(directory);
     let is_directory = request
         .files
         .status(&directory)
-        .is_ok_and(|it| it.kind == crate::files::Kind::Directory);
+        .is_ok_and(|it| it.kind == Kind::Directory);
     let is_managed = refuse_managed(request, &directory).is_err();
     (is_directory && !is_managed).then_some(directory)
 }

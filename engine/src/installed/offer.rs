@@ -41,7 +41,7 @@ const GREETING: &str = "SSH-2.0-advisor\r\n";
 const PEER: &str =
     "sh -c 'trap \"\" HUP; printf \"SSH-2.0-advisor\\r\\n\"; exec >&-; exec cat >&2'";
 
-/// What `sshd` offers with a configuration file.
+/// What `sshd` offers with a configuration file, and the values of `-o` that `options` are.
 ///
 /// `host_key` is a key made for the question: the real ones need not be readable then. Root needs
 /// `/run/sshd`; where that is missing, an account without rights asks, for whom `sshd` does not look at it.
@@ -53,14 +53,12 @@ pub fn server_offer(
     sshd: &Path,
     file: &Path,
     host_key: &Path,
+    options: &[String],
 ) -> Result<Offer, NoOffer> {
-    let first = ask_server(
-        commands,
-        sshd.as_os_str().into(),
-        Vec::new(),
-        file,
-        host_key,
-    );
+    let mut arguments: Vec<OsString> = ["-i", "-e", "-h"].map(OsString::from).to_vec();
+    arguments.extend([host_key.into(), "-f".into(), file.into()]);
+    arguments.extend(options.iter().map(|value| format!("-o{value}").into()));
+    let first = ask_server(commands, sshd.into(), &arguments);
     let Err(NoOffer { why, .. }) = &first else {
         return first;
     };
@@ -75,22 +73,16 @@ pub fn server_offer(
     ];
     let mut before: Vec<OsString> = nobody.map(OsString::from).to_vec();
     before.push(sshd.into());
-    ask_server(commands, "setpriv".into(), before, file, host_key).or(first)
+    before.extend(arguments);
+    ask_server(commands, "setpriv".into(), &before).or(first)
 }
 
 fn ask_server(
     commands: &dyn Commands,
     program: OsString,
-    before: Vec<OsString>,
-    file: &Path,
-    host_key: &Path,
+    arguments: &[OsString],
 ) -> Result<Offer, NoOffer> {
-    let mut request = CommandRequest::new(program)
-        .args(before)
-        .args(["-i", "-e", "-h"])
-        .arg(host_key)
-        .arg("-f")
-        .arg(file);
+    let mut request = CommandRequest::new(program).args(arguments.iter().cloned());
     request.stdin = GREETING.into();
     let none = |why: String| NoOffer {
         program: "sshd",

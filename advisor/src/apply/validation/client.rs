@@ -9,6 +9,7 @@ use engine::installed::releases::Ability;
 
 use super::candidate::Candidate;
 use super::copy::Copy;
+use super::refusal::told;
 use super::rewriting::{Part, Style};
 use super::{Program, Validator, Verdict, cannot, ciphers, compare};
 use crate::syntax::Dialect;
@@ -67,15 +68,18 @@ impl<'a> Asking<'a> {
     ) -> Result<bool, Verdict> {
         let copy = self.copy(candidate, exec)?;
         compare("ssh", &self.list(&copy, ANY_HOST)?, order)?;
-        if copy.hosts().is_empty() {
-            return Ok(copy.runs_commands());
-        }
-        let before = self.copy(&candidate.unedited(), exec)?;
+        let mut before = None;
         for host in copy.hosts() {
             let found = self.list(&copy, host)?;
+            if found == order {
+                continue;
+            }
             // A block of its own may give this host its own list, but not one that is neither old nor new.
-            let kept = || self.list(&before, host).is_ok_and(|before| before == found);
-            if found != order && !kept() {
+            if before.is_none() {
+                before = Some(self.copy(&candidate.unedited(), exec)?);
+            }
+            let old = before.as_ref().map(|before| self.list(before, host));
+            if !matches!(old, Some(Ok(old)) if old == found) {
                 compare(&format!("ssh {host}"), &found, order)?;
             }
         }
@@ -84,7 +88,11 @@ impl<'a> Asking<'a> {
 
     fn copy(&self, candidate: &Candidate<'_>, exec: bool) -> Result<Copy<'a>, Verdict> {
         let mut copy = Copy::new(Style {
-            dialect: Dialect::client(self.ssh.release),
+            dialect: Dialect {
+                strips_bom: self.validator.layout.strips_bom(),
+                ..Dialect::client(self.ssh.release)
+            },
+            layout: &self.validator.layout,
             home: &self.validator.home,
             exec,
             real_names: self.bound,
@@ -116,7 +124,7 @@ impl<'a> Asking<'a> {
             return Ok(ciphers(&output));
         }
         let message = copy.real_names(&output.stderr_text());
-        Err(Verdict::Refused(format!("ssh refuses: {message}")))
+        Err(Verdict::Refused(told("ssh", &message)))
     }
 
     fn run_copy(&self, copy: &Copy<'_>, host: &str) -> Result<CommandOutput, Verdict> {

@@ -1,21 +1,23 @@
 //! A rewritten copy of what a program would read, in a private directory that goes with the value.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use super::candidate::Candidate;
+use super::refusal::told;
 use super::rewriting::{Part, Style, place, rewrite};
 use super::{Verdict, cannot};
-use crate::files::{Changes, Files, Status, SystemFiles};
+use crate::files::{Changes, Scratch, Status, SystemFiles, cure_of_reading};
 
 /// The copy.
 pub(super) struct Copy<'a> {
-    directory: TempDir,
+    directory: Scratch,
+    /// Files by their real names: there is nothing to confine, for every name below is one we choose.
     files: SystemFiles,
+    /// The directories made so far.
+    made: HashSet<PathBuf>,
     style: Style<'a>,
     done: BTreeSet<(Part, PathBuf)>,
     hosts: Vec<String>,
@@ -25,23 +27,22 @@ pub(super) struct Copy<'a> {
 impl<'a> Copy<'a> {
     /// An empty one.
     pub(super) fn new(style: Style<'a>) -> Result<Self, Verdict> {
-        let made = directory().and_then(|directory| {
-            let files = SystemFiles::new(directory.path())?;
-            Ok((directory, files))
-        });
+        let made = Scratch::new().and_then(|made| Ok((made, SystemFiles::new(Path::new("/"))?)));
         let (directory, files) = made.map_err(|error| trouble(&error))?;
-        let copy = Self {
+        let top = directory.path().to_owned();
+        let mut copy = Self {
             directory,
             files,
+            made: HashSet::from([top.clone()]),
             style,
             done: BTreeSet::new(),
             hosts: Vec::new(),
             runs_commands: false,
         };
-        copy.open_to_reader(Path::new("/"), 0o750)?;
+        copy.open_to_reader(&top, 0o750)?;
         if copy.style.real_names {
             // What is bound over /etc/ssh must be there even where nothing is in it.
-            copy.make_directories(&place(Path::new("/"), Part::System, Path::new("/etc/ssh")))?;
+            copy.make_directories(&copy.of(Part::System, Path::new("/etc/ssh")))?;
         }
         Ok(copy)
     }
@@ -61,7 +62,7 @@ impl<'a> Copy<'a> {
             let read = candidate.read(&path);
             let read = read.map_err(|error| {
                 let reason = format!("{}: cannot be read: {error}", path.display());
-                cannot(reason, "run as somebody who may read it")
+                cannot(reason, cure_of_reading(&error))
             })?;
             if let Some(bytes) = read {
                 let root = self.directory.path();
@@ -77,11 +78,11 @@ impl<'a> Copy<'a> {
 
     /// Puts a file of our own at the top of the copy.
     pub(super) fn put_own(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Verdict> {
-        let path = Path::new("/").join(name);
+        let path = self.path().join(name);
         let written = self.files.create(&path);
         let written = written.and_then(|()| self.files.write(&path, bytes));
         written.map_err(|error| trouble(&error))?;
-        Ok(self.directory.path().join(name))
+        Ok(path)
     }
 
     /// From now on the file `key`, which a program has made at the top of the copy, stands in for host keys.
@@ -89,7 +90,8 @@ impl<'a> Copy<'a> {
         self.style.host_key = true;
         // sshd minds who may read a key only where it belongs to the user it runs as.
         let reader = self.style.reader.map_or(Ok(()), |reader| {
-            self.files.set_owner(Path::new("/key"), reader, reader)
+            self.files
+                .set_owner(&self.path().join("key"), reader, reader)
         });
         reader.map_err(|error| trouble(&error))
     }
@@ -136,14 +138,14 @@ impl<'a> Copy<'a> {
     }
 
     fn put(
-        &self,
+        &mut self,
         candidate: &Candidate<'_>,
         part: Part,
         path: &Path,
         is_main: bool,
         bytes: &[u8],
     ) -> Result<(), Verdict> {
-        let place = place(Path::new("/"), part, path);
+        let place = self.of(part, path);
         let parent = place.parent().unwrap_or(&place);
         self.make_directories(parent)?;
         let written = self.files.create(&place);
@@ -166,7 +168,7 @@ impl<'a> Copy<'a> {
     fn resemble(&self, place: &Path, path: &Path, status: &Status) -> Result<(), Verdict> {
         if status.uid != 0 && status.uid != self.style.uid {
             let what = format!("Bad owner or permissions on {}", path.display());
-            return Err(Verdict::Refused(what));
+            return Err(Verdict::Refused(told("ssh", &what)));
         }
         if status.mode & 0o020 != 0 {
             // Debian asks who else is in the group. Whoever may not give a file to it is not in it.
@@ -176,14 +178,14 @@ impl<'a> Copy<'a> {
         set.map_err(|error| trouble(&error))
     }
 
-    fn make_directories(&self, path: &Path) -> Result<(), Verdict> {
-        let above: Vec<_> = path.ancestors().collect();
-        for directory in above.into_iter().rev() {
-            if self.files.status(directory).is_err() {
-                let made = self.files.create_directory(directory, 0o700);
-                made.map_err(|error| trouble(&error))?;
-                self.open_to_reader(directory, 0o750)?;
-            }
+    fn make_directories(&mut self, path: &Path) -> Result<(), Verdict> {
+        let missing = path.ancestors().take_while(|it| !self.made.contains(*it));
+        let missing: Vec<_> = missing.map(Path::to_owned).collect();
+        for directory in missing.into_iter().rev() {
+            let made = self.files.create_directory(&directory, 0o700);
+            made.map_err(|error| trouble(&error))?;
+            self.open_to_reader(&directory, 0o750)?;
+            self.made.insert(directory);
         }
         Ok(())
     }
@@ -196,20 +198,6 @@ impl<'a> Copy<'a> {
         let opened = opened.and_then(|()| self.files.set_mode(path, mode));
         opened.map_err(|error| trouble(&error))
     }
-}
-
-/// Its name is part of patterns and must not look like one; everybody must be able to reach it.
-fn directory() -> io::Result<TempDir> {
-    let make = |place: &Path| {
-        tempfile::Builder::new()
-            .prefix("cipher-advisor-")
-            .tempdir_in(place)
-    };
-    #[cfg(unix)]
-    if let Ok(made) = make(Path::new("/tmp")) {
-        return Ok(made);
-    }
-    make(&std::env::temp_dir())
 }
 
 fn trouble(error: &io::Error) -> Verdict {

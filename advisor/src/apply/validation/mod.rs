@@ -1,8 +1,8 @@
 //! The installed program's own verdict on a candidate tree, before anything of it is visible.
 //!
 //! The program reads a rewritten copy of every file it would read, with the planned edits in place, in a
-//! private directory: Includes lead into the copy, host keys to one made for the purpose, and the commands
-//! of `Match exec`, which `ssh -G` would run, to `true` in one copy and to `false` in another. The list it
+//! private directory: Includes lead into the copy, host keys to one made for the purpose, and in place of each
+//! `Match exec`, which `ssh -G` would run, stands what always holds in one copy and what never does in another. The list it
 //! prints must be the planned one.
 //!
 //! "Refused" and "cannot validate here" are kept apart: the second says nothing about the candidate.
@@ -11,6 +11,7 @@
 mod candidate;
 mod client;
 mod copy;
+mod refusal;
 mod rewriting;
 mod server;
 
@@ -22,6 +23,7 @@ use engine::installed::releases::Release;
 
 use super::ApplyError;
 use crate::files::Files;
+use crate::layout::Layout;
 use crate::plan::{Edit, Plan};
 use crate::resolver::Side;
 
@@ -68,6 +70,8 @@ pub struct Validator<'a> {
     pub system_file: Option<PathBuf>,
     /// The server's file (`/etc/ssh/sshd_config`).
     pub server_file: PathBuf,
+    /// The flavour of OpenSSH these programs are.
+    pub layout: Layout,
     /// The user's home.
     pub home: PathBuf,
     /// The effective user of this process; 0 is root.

@@ -6,7 +6,10 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use super::candidate::Candidate;
+use super::refusal::told;
 use super::{Verdict, cannot};
+use crate::files::cure_of_reading;
+use crate::layout::Layout;
 use crate::syntax::{self, Dialect, Line, Statement, Tree};
 
 /// As whose file a copy is read: relative Includes mean something else in each.
@@ -34,9 +37,11 @@ impl Part {
 #[derive(Clone, Debug)]
 pub(super) struct Style<'a> {
     pub(super) dialect: Dialect,
+    /// Where relative Includes of the system's files count from, and how paths are written.
+    pub(super) layout: &'a Layout,
     /// What `~` and relative Includes of the user's file mean.
     pub(super) home: &'a Path,
-    /// What stands in for the commands of `Match exec`.
+    /// What the commands of `Match exec` are taken to answer.
     pub(super) exec: bool,
     /// The copy will be seen under the real names: relative Includes find it by themselves, and the program
     /// judges `~` on its own.
@@ -166,10 +171,7 @@ impl Rewriting<'_> {
             let found = self.candidate.glob(&meaning.pattern);
             self.result.includes.extend(found.map_err(|error| {
                 let pattern = meaning.pattern.display();
-                cannot(
-                    format!("{pattern}: {error}"),
-                    "run as somebody who may read it",
-                )
+                cannot(format!("{pattern}: {error}"), cure_of_reading(&error))
             })?);
             if let Some(written) = meaning.written {
                 let text = self.quoted(&written);
@@ -181,6 +183,8 @@ impl Rewriting<'_> {
 
     /// `None` where the argument leads out of what can be copied, into files no edit touches.
     fn meaning(&self, line: &Line, argument: &[u8]) -> Result<Option<Meaning>, Verdict> {
+        let layout = self.style.layout;
+        let argument = &*layout.local(argument);
         let text = String::from_utf8_lossy(argument);
         let here = || format!("{} line {}", self.file.display(), line.number);
         if self.part == Part::Server && text.starts_with('~') {
@@ -188,14 +192,12 @@ impl Rewriting<'_> {
             return Ok(None);
         }
         if self.part == Part::Server {
-            return Ok(Some(self.moved(Path::new("/etc/ssh").join(path(argument)))));
+            return Ok(Some(self.moved(layout.directory.join(path(argument)))));
         }
         if text.starts_with('~') && self.part == Part::System && !self.style.real_names {
             // `ssh -F` takes the copy for a user's file and would accept it.
-            return Err(Verdict::Refused(format!(
-                "ssh refuses: {}: bad include path {text}.",
-                here()
-            )));
+            let what = format!("{}: bad include path {text}.", here());
+            return Err(Verdict::Refused(told("ssh", &what)));
         }
         let home = text
             .strip_prefix('~')
@@ -211,7 +213,7 @@ impl Rewriting<'_> {
         let pattern = match (self.part, home) {
             (_, Some(rest)) => self.style.home.join(rest.trim_start_matches('/')),
             (Part::User, None) => self.style.home.join(".ssh").join(path(argument)),
-            _ => Path::new("/etc/ssh").join(path(argument)),
+            _ => layout.directory.join(path(argument)),
         };
         if self.style.real_names && !text.starts_with('/') {
             return Ok(Some(Meaning {
@@ -227,22 +229,29 @@ impl Rewriting<'_> {
         Meaning { pattern, written }
     }
 
-    /// A Match line's words with `true` or `false` for its commands; `None` where it has none.
+    /// A Match line's words with a criterion that always or never holds for its commands; `None` where it has
+    /// none. Every release that knows `exec` knows `localuser`, and no user's name has a colon.
     fn without_commands(&mut self, words: &[Vec<u8>]) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let mut replaced = false;
         let mut words = words.iter().take_while(|word| !word.starts_with(b"#"));
         while let Some(word) = words.next() {
-            append(&mut text, word);
-            let criterion = word.to_ascii_lowercase();
-            let criterion = criterion.strip_prefix(b"!").unwrap_or(&criterion);
+            let lower = word.to_ascii_lowercase();
+            let (sign, criterion): (&[u8], _) = match lower.strip_prefix(b"!") {
+                Some(criterion) => (b"!", criterion),
+                None => (b"", &*lower),
+            };
+            match criterion {
+                b"exec" => append(&mut text, &[sign, b"localuser"].concat()),
+                _ => append(&mut text, word),
+            }
             if matches!(criterion, b"all" | b"canonical" | b"final") {
                 continue;
             }
             let Some(value) = words.next() else { break };
             match criterion {
                 b"exec" => {
-                    append(&mut text, if self.style.exec { b"true" } else { b"false" });
+                    append(&mut text, if self.style.exec { b"*" } else { b":" });
                     replaced = true;
                 }
                 b"host" | b"originalhost" => {

@@ -10,6 +10,7 @@ use engine::installed::releases::Ability;
 use super::candidate::Candidate;
 use super::client::in_namespace;
 use super::copy::Copy;
+use super::refusal::told;
 use super::rewriting::{Part, Style};
 use super::{Program, Validator, Verdict, cannot, ciphers, compare};
 use crate::syntax::Dialect;
@@ -30,7 +31,11 @@ pub(super) fn ask(
     let sshd = validator.sshd.as_ref();
     let sshd = sshd.ok_or_else(|| cannot("there is no sshd", "install openssh-server"))?;
     let mut copy = Copy::new(Style {
-        dialect: Dialect::server(sshd.release),
+        dialect: Dialect {
+            strips_bom: validator.layout.strips_bom(),
+            ..Dialect::server(sshd.release)
+        },
+        layout: &validator.layout,
         home: &validator.home,
         exec: false,
         real_names: false,
@@ -91,7 +96,7 @@ impl Asking<'_> {
                 Some(found) if self.validator.uid == 0 => found.clone_into(&mut obstacle),
                 Some(found) => return Err(unanswered(found)),
                 None if was_started(manner, &output) => {
-                    return Err(Verdict::Refused(format!("sshd refuses: {message}")));
+                    return Err(Verdict::Refused(told("sshd", &message)));
                 }
                 None => {}
             }
@@ -110,7 +115,7 @@ impl Asking<'_> {
             return Ok(output);
         }
         let message = self.copy.real_names(&output.stderr_text());
-        Err(Verdict::Refused(format!("sshd refuses: {message}")))
+        Err(Verdict::Refused(told("sshd", &message)))
     }
 
     fn run(&self, manner: Manner, flag: &str, more: &[&str]) -> Result<CommandOutput, Verdict> {
