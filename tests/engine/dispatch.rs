@@ -3,6 +3,7 @@
 
 use engine::cpu::Features;
 use engine::kernels::chacha20::ChaCha20;
+use engine::kernels::poly1305::Poly1305;
 use engine::kernels::{Primitive, choose};
 
 /// Every feature by the processor that brought it, oldest first.
@@ -47,4 +48,13 @@ fn chacha20() {
         "avx512", "avx512", "sse2",
     ]);
     assert_eq!(choose::<ChaCha20>(Features::NONE).name, "portable");
+}
+
+#[test]
+fn poly1305() {
+    let [scalar, avx2, ifma] = ["portable", "avx2", "avx512ifma"];
+    assert_rows::<Poly1305>([
+        scalar, scalar, scalar, scalar, scalar, avx2, avx2, avx2, avx2, ifma, ifma, ifma, scalar,
+    ]);
+    assert_eq!(choose::<Poly1305>(Features::NONE).name, scalar);
 }

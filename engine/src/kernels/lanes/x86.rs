@@ -94,6 +94,16 @@ pub(in crate::kernels) fn load512_part(bytes: &[u8]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi8(first_bytes(bytes.len()), bytes.as_ptr().cast()) }
 }
 
+/// Loads the last 64 bytes, or all where there are fewer; what is missing before them reads as zeros.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(in crate::kernels) fn load512_end(bytes: &[u8]) -> __m512i {
+    let absent = 64 - bytes.len().min(64);
+    let end = bytes.as_ptr_range().end.wrapping_sub(64);
+    // SAFETY: the mask admits bytes of the slice alone; the others are not touched.
+    unsafe { _mm512_maskz_loadu_epi8(!first_bytes(absent), end.cast()) }
+}
+
 /// Stores the first 64 bytes, or as many as there is room for.
 #[inline]
 #[target_feature(enable = "avx512bw")]
@@ -129,6 +139,11 @@ mod tests {
         store512_part(to, load512_part(from));
     }
 
+    #[target_feature(enable = "avx512bw")]
+    fn copy512_end(from: &[u8], to: &mut [u8; 64]) {
+        store512(to, load512_end(from));
+    }
+
     #[test]
     fn parts_of_any_length_are_loaded_and_stored_whole_and_nothing_more() {
         let features = Detected::new(Features::NONE).features();
@@ -149,6 +164,14 @@ mod tests {
             // SAFETY: AVX-512BW was detected.
             unsafe { copy512_part(&bytes[at..], &mut out[at..][..len]) };
             assert_eq!(out.iter().filter(|&&byte| byte != 0).count(), stored);
+        }
+        for len in 0..=96 {
+            let (mut out, mut expected) = ([0; 64], [0; 64]);
+            // SAFETY: AVX-512BW was detected, which needs AVX-512F.
+            unsafe { copy512_end(&bytes[..len], &mut out) };
+            let loaded = len.min(64);
+            expected[64 - loaded..].copy_from_slice(&bytes[len - loaded..len]);
+            assert_eq!(out, expected);
         }
         for at in 0..64 {
             let mut out = [0; 160];

