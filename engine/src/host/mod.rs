@@ -6,11 +6,15 @@
 mod clock;
 mod commands;
 mod machine;
+#[cfg(unix)]
+mod processes;
 mod sys;
 
 pub use clock::{Clock, SystemClock};
 pub use commands::{CommandFailure, CommandOutput, CommandRequest, Commands, SystemCommands};
 pub use machine::{Machine, ProcessorTime, SystemMachine};
+#[cfg(unix)]
+pub(crate) use processes::{Account, Ended, Process, ProcessRequest};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sys::enabled_vector_state;
 pub use sys::run_cycles;

@@ -1,4 +1,12 @@
-//! Instructions no safe interface gives: which vector registers the system saves, and a count of core cycles.
+//! What no safe interface gives: which vector registers the system saves, a count of core cycles, the processor
+//! time of one child, and a child that does not outlive its parent.
+
+#[cfg(unix)]
+use std::io;
+#[cfg(target_os = "linux")]
+use std::os::unix::process::CommandExt;
+#[cfg(unix)]
+use std::process::Command;
 
 /// XCR0: the register states the operating system saves on a task switch (Intel SDM vol. 1, §13.3).
 /// `None` where the processor has no such register or the system keeps it closed.
@@ -67,6 +75,48 @@ fn chain(turns: u64) -> bool {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn chain(_turns: u64) -> bool {
     false
+}
+
+/// What wait4(2) gives: the status of a child that has ended, and what it used with all that it waited for.
+#[cfg(unix)]
+pub(super) type Ending = (libc::c_int, libc::rusage);
+
+/// Takes note of the end of a child; `None` where it is still running.
+#[cfg(unix)]
+pub(super) fn take_ending(child: rustix::process::Pid) -> io::Result<Option<Ending>> {
+    let mut status = 0;
+    // SAFETY: an rusage is a structure of numbers, for which zero is a value.
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    let child = child.as_raw_nonzero().get();
+    // SAFETY: both pointers are to live values of the types wait4 writes.
+    match unsafe { libc::wait4(child, &mut status, libc::WNOHANG, &mut used) } {
+        0 => Ok(None),
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(Some((status, used))),
+    }
+}
+
+/// Has the system kill the child when the thread that starts it ends, in whatever way. Where the system has no
+/// such thing, the child notices by its closed sockets at the latest.
+#[cfg(unix)]
+pub(super) fn end_with_this_thread(command: &mut Command) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+        let parent = getpid();
+        let before_exec = move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // The parent may have ended before the line above, and then no signal comes any more.
+            match getppid() {
+                Some(now) if now == parent => Ok(()),
+                _ => Err(io::ErrorKind::NotFound.into()),
+            }
+        };
+        // SAFETY: two system calls and a comparison; nothing allocates, locks or unwinds between fork and exec.
+        unsafe { command.pre_exec(before_exec) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = command;
 }
 
 #[cfg(test)]
