@@ -6,5 +6,7 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::helper().unwrap_or_else(cli::run)
+    engine::transfer::be_helper()
+        .or_else(cli::helper)
+        .unwrap_or_else(cli::run)
 }

@@ -11,6 +11,9 @@ use engine::host::SystemClock;
 use engine::measure::Gate;
 
 fn main() -> ExitCode {
+    if let Some(code) = engine::transfer::be_helper() {
+        return code;
+    }
     match start() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -15,6 +15,9 @@ use engine::host::SystemClock;
 use engine::measure::Gate;
 
 fn main() -> ExitCode {
+    if let Some(code) = engine::transfer::be_helper() {
+        return code;
+    }
     match start() {
         Ok(code) => ExitCode::from(code),
         Err(error) => {

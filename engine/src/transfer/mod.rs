@@ -3,12 +3,41 @@
 //!
 //! Repetition, order and statistics are `measure`'s; opinions are the advisor's. Nothing of the user's is read
 //! or written: no configuration, no agent, no known hosts, no start-up file of a shell.
+//!
+//! Programs are started, waited for and ended within one [`Carrier::run`], by the thread that calls it; none of
+//! them outlives it, however this process ends.
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
+mod account;
+#[cfg(unix)]
+mod connection;
+#[cfg(unix)]
+mod fdpass;
+#[cfg(unix)]
+mod folder;
+#[cfg(unix)]
+mod openssh;
+#[cfg(unix)]
+mod payload;
+#[cfg(unix)]
+mod private_server;
+#[cfg(unix)]
+mod watch;
+
+use std::ffi::OsString;
 use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::installed::Installed;
+#[cfg(unix)]
+pub use fdpass::fdpass;
 
 /// Which programs carry the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -138,4 +167,70 @@ pub trait Carrier {
     /// # Errors
     /// [`TransferFailure`] says whether another cipher is worth a try.
     fn run(&mut self, request: &TransferRequest) -> Result<Run, TransferFailure>;
+}
+
+/// The program that hands `ssh` its connection: the word behind it has any binary of ours do that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FdPassHelper {
+    /// The program, as an absolute path.
+    pub program: PathBuf,
+    /// Its arguments; the path of a socket is added to them.
+    pub args: Vec<OsString>,
+}
+
+/// The hidden command of our binaries that makes them the helper.
+const FDPASS: &str = "__fdpass";
+
+impl FdPassHelper {
+    /// This very program, which has to call [`be_helper`] first of all.
+    ///
+    /// # Errors
+    /// When the system does not say where this program lies.
+    pub fn this_program() -> std::io::Result<Self> {
+        Ok(Self {
+            program: std::env::current_exe()?,
+            args: vec![FDPASS.into()],
+        })
+    }
+}
+
+/// What a binary does before anything else: where it was started as an [`FdPassHelper`], the helper's work, and
+/// then it ends with this code. `None` in every other case.
+#[must_use]
+pub fn be_helper() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != FDPASS {
+        return None;
+    }
+    #[cfg(unix)]
+    if let (Some(socket), None) = (args.next(), args.next())
+        && fdpass(socket.as_ref()).is_ok()
+    {
+        return Some(ExitCode::SUCCESS);
+    }
+    Some(ExitCode::from(2))
+}
+
+/// `ssh` to a private `sshd`, without a port, a shell or a process at the far end.
+///
+/// It is tried out at once, in every way `sshd` may run here. While `cancel` is set, a run ends within some
+/// 50 ms and gives [`TransferFailure::Cancelled`].
+///
+/// # Errors
+/// [`TransferFailure::Impossible`] says what is in the way.
+pub fn openssh(
+    installed: &Installed,
+    helper: FdPassHelper,
+    cancel: Arc<AtomicBool>,
+) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
+    #[cfg(unix)]
+    return Ok(Box::new(openssh::OpenSsh::new(installed, helper, cancel)?));
+    #[cfg(not(unix))]
+    {
+        let _ = (installed, helper, cancel);
+        Err(TransferFailure::Impossible {
+            why: "transfers need Unix sockets, which ssh does not use on this system".to_owned(),
+            cure: "packet evidence needs none".to_owned(),
+        })
+    }
 }
