@@ -6,7 +6,14 @@ mod support;
 
 #[cfg(unix)]
 mod apply;
+#[cfg(unix)]
+mod apply_faults;
+#[cfg(unix)]
 mod cli;
+#[cfg(unix)]
+mod cli_change;
+#[cfg(unix)]
+mod cli_input;
 #[cfg(unix)]
 mod differential;
 #[path = "../support/document.rs"]
@@ -19,6 +26,10 @@ mod host;
 #[cfg(unix)]
 mod includes;
 mod initialisation;
+#[cfg(unix)]
+mod installed;
+#[cfg(unix)]
+mod interrupted;
 #[cfg(unix)]
 mod lines;
 #[cfg(unix)]
@@ -44,10 +55,16 @@ mod rollback;
 mod schema;
 #[cfg(unix)]
 mod sources;
+#[cfg(unix)]
+mod special;
 mod transfers;
 #[cfg(unix)]
 mod validation;
 #[cfg(unix)]
+mod validation_means;
+#[cfg(unix)]
 mod validity;
 #[cfg(unix)]
 mod values;
+#[cfg(unix)]
+mod world;
