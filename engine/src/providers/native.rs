@@ -12,9 +12,8 @@ use crate::algorithm::{Cipher, Mac, MacFunction, Mode};
 use crate::cpu::Detected;
 use crate::kernels::Kernel;
 use crate::kernels::aes::{self, Aes};
-use crate::kernels::aes_gcm::AesGcm;
+use crate::kernels::aes_gcm::{self, AesGcm};
 use crate::kernels::chacha20::{self, ChaCha20};
-use crate::kernels::ghash::Ghash;
 use crate::kernels::poly1305::Poly1305;
 use crate::kernels::umac::{Nh, TagLen, Umac};
 use crate::packet::{
@@ -28,7 +27,7 @@ pub struct Native {
     chacha20: Kernel<ChaCha20>,
     poly1305: Kernel<Poly1305>,
     aes: Kernel<Aes>,
-    ghash: Kernel<Ghash>,
+    gcm: aes_gcm::Rows,
     nh: Kernel<Nh>,
 }
 
@@ -40,7 +39,7 @@ impl Native {
             chacha20: Kernel::best(detected),
             poly1305: Kernel::best(detected),
             aes: Kernel::best(detected),
-            ghash: Kernel::best(detected),
+            gcm: aes_gcm::Rows::best(detected),
             nh: Kernel::best(detected),
         }
     }
@@ -53,17 +52,17 @@ impl Provider for Native {
 
     fn worker(&self, cipher: Cipher, mac: Option<Mac>) -> Result<String, Unavailable> {
         attempt(self, cipher, mac)?;
-        let first = match cipher {
-            Cipher::ChaCha20Poly1305 => format!("chacha20 {}", self.chacha20.name()),
+        let first = match (cipher, mac) {
+            (Cipher::ChaCha20Poly1305, _) => format!("chacha20 {}", self.chacha20.name()),
+            (_, None) => return Ok(self.gcm.to_string()),
             _ => format!("aes {}", self.aes.name()),
         };
-        let second = match (cipher, mac.map(|mac| mac.function)) {
-            (Cipher::ChaCha20Poly1305, _) => format!("poly1305 {}", self.poly1305.name()),
-            (_, None) => format!("ghash {}", self.ghash.name()),
-            (_, Some(MacFunction::Umac64 | MacFunction::Umac128)) => {
+        let second = match mac.map(|mac| mac.function) {
+            None => format!("poly1305 {}", self.poly1305.name()),
+            Some(MacFunction::Umac64 | MacFunction::Umac128) => {
                 format!("umac {}", self.nh.name())
             }
-            (_, Some(function)) => format!("crates {}", hmac_crates(function)),
+            Some(function) => format!("crates {}", hmac_crates(function)),
         };
         Ok(format!("{first} + {second}"))
     }
@@ -100,7 +99,7 @@ impl Parts for Native {
         key: &[u8],
         _direction: Direction,
     ) -> Result<AesGcm, Unavailable> {
-        Ok(AesGcm::new(self.aes, self.ghash, key))
+        Ok(AesGcm::new(self.gcm, key))
     }
 
     fn mode(

@@ -28,7 +28,7 @@ pub(super) fn expand(args: ExpandArgs) {
 /// The round keys one after the other, for every row that has AES-NI.
 #[inline]
 #[target_feature(enable = "aes")]
-pub(super) fn round_keys(key: &[u8]) -> Zeroizing<[[u64; 2]; MAX_KEYS]> {
+pub(in crate::kernels) fn round_keys(key: &[u8]) -> Zeroizing<[[u64; 2]; MAX_KEYS]> {
     schedule(key, |word| substitute(word))
 }
 

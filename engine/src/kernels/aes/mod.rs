@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
-mod aesni;
+pub(super) mod aesni;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vaes512;
@@ -129,7 +129,7 @@ impl Key {
 /// Words of a round key in the widest layout, the portable row's: one bit of 64 bytes each.
 const PLANES: usize = 8;
 /// Round keys of AES-256.
-const MAX_KEYS: usize = 15;
+pub(super) const MAX_KEYS: usize = 15;
 
 /// Round keys, in a layout that only the row that made them knows.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -150,7 +150,7 @@ impl RoundKeys {
 }
 
 /// Rounds for a key of that many bytes.
-fn rounds(key_len: usize) -> usize {
+pub(super) fn rounds(key_len: usize) -> usize {
     match key_len {
         16 => 10,
         24 => 12,

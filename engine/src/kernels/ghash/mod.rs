@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
-mod pclmul;
+pub(super) mod pclmul;
 mod portable;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};

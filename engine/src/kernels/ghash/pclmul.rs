@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m128i, _mm_clmulepi64_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_set_epi8,
-    _mm_set_epi64x, _mm_setzero_si128, _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_slli_si128,
-    _mm_srli_si128, _mm_xor_si128,
+    __m128i, _mm_clmulepi64_si128, _mm_cvtsi64_si128, _mm_set_epi8, _mm_set_epi64x,
+    _mm_setzero_si128, _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_slli_si128, _mm_srli_si128,
+    _mm_xor_si128,
 };
 
 use super::{BLOCK, ExpandArgs, Powers, UpdateArgs, times_x};
@@ -17,12 +17,22 @@ const BATCH: usize = 8;
 #[inline]
 #[target_feature(enable = "pclmulqdq,ssse3")]
 pub(super) fn expand(args: ExpandArgs) {
-    let (powers, halves) = args.powers.0.split_at_mut(2 * BATCH);
-    let h = load128_words(&times_x(args.h));
+    let (slots, halves) = args.powers.0.split_at_mut(2 * BATCH);
+    let (slots, _) = slots.as_chunks_mut::<2>();
+    powers(args.h, slots);
+    for (slot, half) in slots.iter().zip(halves) {
+        *half = slot[0] ^ slot[1];
+    }
+}
+
+/// Fills `slots` with the powers of the hash key, the first power last: for every row that has PCLMUL.
+#[inline]
+#[target_feature(enable = "pclmulqdq,ssse3")]
+pub(in crate::kernels) fn powers(h: &[u8; BLOCK], slots: &mut [[u64; 2]]) {
+    let h = load128_words(&times_x(h));
     let mut power = h;
-    for (slot, half) in powers.as_chunks_mut::<2>().0.iter_mut().zip(halves).rev() {
+    for slot in slots.iter_mut().rev() {
         store128_words(slot, power);
-        *half = _mm_cvtsi128_si64(fold_halves(power)).cast_unsigned();
         power = Product::of(power, h, fold_halves(h)).reduce();
     }
 }

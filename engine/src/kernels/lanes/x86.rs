@@ -3,7 +3,7 @@
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, __mmask64, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256,
     _mm256_storeu_si256, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
-    _mm512_storeu_si512,
+    _mm512_maskz_mov_epi8, _mm512_storeu_si512,
 };
 
 /// Loads 16 bytes.
@@ -104,14 +104,15 @@ pub(in crate::kernels) fn load512_end(bytes: &[u8]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi8(!first_bytes(absent), end.cast()) }
 }
 
-/// Stores the first 64 bytes, or as many as there is room for.
+/// Stores the first 64 bytes, or as many as there is room for, and gives what it stored, filled up
+/// with zeros: to load it again would wait for the store.
 #[inline]
 #[target_feature(enable = "avx512bw")]
-pub(in crate::kernels) fn store512_part(bytes: &mut [u8], lanes: __m512i) {
+pub(in crate::kernels) fn store512_part(bytes: &mut [u8], lanes: __m512i) -> __m512i {
+    let mask = first_bytes(bytes.len());
     // SAFETY: the mask admits bytes of the slice alone; the others are not touched.
-    unsafe {
-        _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), first_bytes(bytes.len()), lanes);
-    }
+    unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), mask, lanes) };
+    _mm512_maskz_mov_epi8(mask, lanes)
 }
 
 /// The mask of the first `len` bytes, or of all 64.

@@ -5,7 +5,7 @@ use engine::algorithm::Cipher;
 use engine::cpu::{Detected, Features};
 use engine::kernels::Kernel;
 use engine::kernels::aes::Aes;
-use engine::kernels::aes_gcm::AesGcm;
+use engine::kernels::aes_gcm::{AesGcm, Rows};
 use engine::kernels::chacha20::{ChaCha20, Key};
 use engine::kernels::poly1305::Poly1305;
 use engine::providers::{Direction, Keys, Libcrypto, Native, OpenSsh, Provider};
@@ -61,22 +61,24 @@ pub fn contestants(work: Work, key: &[u8; 64], rows: bool) -> Vec<Contestant> {
                 })
             })
             .collect(),
-        _ => gcm(work, &key[..work.aes_key_len()], detected),
+        _ => Rows::usable(detected)
+            .take(shown)
+            .map(|rows| gcm(work, &key[..work.aes_key_len()], rows))
+            .collect(),
     }
 }
 
-fn gcm(work: Work, key: &[u8], detected: Detected) -> Vec<Contestant> {
-    let gcm = AesGcm::new(Kernel::best(detected), Kernel::best(detected), key);
+fn gcm(work: Work, key: &[u8], rows: Rows) -> Contestant {
+    let gcm = AesGcm::new(rows, key);
     let opens = work.inverse().is_some();
-    let run = move |number, message: &mut [u8]| {
+    Contestant::new(format!("own {rows}"), move |number, message| {
         let (head, payload, tag) = split(message);
         if opens {
             return gcm.open(&gcm_nonce(number), head, payload, tag);
         }
         *tag = gcm.seal(&gcm_nonce(number), head, payload);
         true
-    };
-    vec![Contestant::new("own", run)]
+    })
 }
 
 /// A provider's `chacha20-poly1305@openssh.com`.
