@@ -1,8 +1,24 @@
 //! Real transfers between the installed programs.
+//!
+//! This program is also what it tests with: the helper that hands `ssh` its connection, and, started once more
+//! as a [stage](stage), a process of its own that transfers as somebody else or is killed while it does.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+/// Functions as trials of the same names.
+macro_rules! trials {
+    ($($name:ident),* $(,)?) => {
+        vec![$(libtest_mimic::Trial::test(stringify!($name), || {
+            $name();
+            Ok(())
+        })),*]
+    };
+}
+
+mod endings;
+mod footings;
 mod openssh;
+mod stage;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -11,9 +27,10 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    if let Some(code) = engine::transfer::be_helper() {
+    if let Some(code) = engine::transfer::be_helper().or_else(stage::play) {
         return code;
     }
-    let tests = openssh::tests();
+    let rooms = [openssh::tests(), endings::tests(), footings::tests()];
+    let tests = rooms.into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }

@@ -150,7 +150,8 @@ pub(super) fn impossible(tried: &[(Footing, String)]) -> TransferFailure {
     }
 }
 
-fn cure(said: &str) -> String {
+/// What helps against what was said.
+pub(super) fn cure(said: &str) -> String {
     if let Some(folder) = wanted_folder(said) {
         return format!(
             "start the ssh service once, or `install -d -m 755 {}`",

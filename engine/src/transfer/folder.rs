@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use std::fs::{self, DirEntry, File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::os::unix::net::UnixListener;
@@ -52,15 +52,28 @@ impl Folder {
     }
 
     fn make(place: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place)?;
-        // Between the two steps another carrier may take it for an abandoned one: then this one fails.
-        let lock = File::open(folder.path())?;
-        lock.try_lock()?;
-        Ok(Self {
+        const ATTEMPTS: usize = 8;
+        let mut attempts = (1..=ATTEMPTS).map(|_| Self::try_make(place));
+        // Until it is locked, another carrier may take it for an abandoned one and remove it.
+        let made = attempts.find_map(Result::transpose);
+        made.unwrap_or_else(|| Err(ErrorKind::ResourceBusy.into()))
+    }
+
+    /// `None` where it is gone before it is locked.
+    fn try_make(place: &Path) -> io::Result<Option<Self>> {
+        let folder = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(place)?;
+        let Ok(lock) = File::open(folder.path()) else {
+            return Ok(None);
+        };
+        let is_ours = lock.try_lock().is_ok() && folder.path().is_dir();
+        Ok(is_ours.then_some(Self {
             folder,
             _lock: lock,
             guests: None,
-        })
+        }))
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::account::{Footing, impossible};
+use super::account::{Footing, cure, impossible};
 use super::connection::{Connection, Ends, option};
 use super::fdpass::proxy_command;
 use super::folder::Folder;
@@ -51,8 +51,8 @@ impl OpenSsh {
         helper: FdPassHelper,
         cancel: Arc<AtomicBool>,
     ) -> Result<Self, TransferFailure> {
-        let ssh = usable(installed.client.as_ref(), "ssh", "openssh-client")?;
-        let sshd = usable(installed.server.as_ref(), "sshd", "openssh-server")?;
+        let ssh = usable(installed, installed.client.as_ref(), "ssh")?;
+        let sshd = usable(installed, installed.server.as_ref(), "sshd")?;
         let keygen = beside(&ssh, "ssh-keygen");
         let mut carrier = Self {
             key_exchanges: key_exchanges(&ssh),
@@ -225,23 +225,32 @@ fn algorithms(request: &TransferRequest) -> Vec<OsString> {
 
 /// The path of a program that is there and new enough.
 fn usable(
+    installed: &Installed,
     program: Option<&InstalledProgram>,
     name: &str,
-    package: &str,
 ) -> Result<PathBuf, TransferFailure> {
     let impossible = |why, cure| Err(TransferFailure::Impossible { why, cure });
     match program {
-        None => impossible(format!("no {name} was found"), format!("install {package}")),
+        None if installed.problems.is_empty() => {
+            let (why, cure) = (
+                format!("no {name} was found"),
+                "install OpenSSH's client and server",
+            );
+            impossible(why, cure.to_owned())
+        }
+        None => {
+            let why = installed.problems.join("; ");
+            let cure = cure(&why);
+            impossible(why, cure)
+        }
         Some(found) if found.release < OLDEST => impossible(
             format!("{} forwards no Unix sockets", found.release),
-            format!("install OpenSSH {}.{} or later", OLDEST.major, OLDEST.minor),
+            format!("install {OLDEST} or later"),
         ),
         // sshd refuses to be called by a relative path.
         Some(found) => std::path::absolute(&found.program.path).or_else(|error| {
-            impossible(
-                format!("{}: {error}", found.program.path),
-                "give its full path".to_owned(),
-            )
+            let why = format!("{}: {error}", found.program.path);
+            impossible(why, "give its full path".to_owned())
         }),
     }
 }

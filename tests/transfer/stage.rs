@@ -1,0 +1,178 @@
+//! This program as a process of its own that transfers: as another account, in another namespace, or until it
+//! is killed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use engine::host::SystemCommands;
+use engine::installed::{DiscoverRequest, Installed, discover};
+use engine::transfer::{self, Carrier, FdPassHelper, TransferFailure, TransferRequest, Way};
+use tempfile::TempDir;
+
+use crate::support;
+
+/// The hidden word, followed by `once` or `long`.
+const WORD: &str = "__stage";
+
+/// Plays its part where it was started as a stage. `once` carries a little and says how much; `long` says
+/// `running` and carries for a minute. SIGTERM cancels.
+pub(crate) fn play() -> Option<ExitCode> {
+    let mut args = std::env::args().skip(1);
+    if args.next()? != WORD {
+        return None;
+    }
+    let is_long = args.next().unwrap() == "long";
+    let cancel = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&cancel)).unwrap();
+    let result = carrier_of(&installed(), &cancel).and_then(|mut carrier| {
+        if is_long {
+            println!("running");
+            std::io::stdout().flush().unwrap();
+        }
+        let seconds = if is_long { 60 } else { 1 };
+        let most = if is_long { u64::MAX } else { 1 << 20 };
+        carrier.run(&request(Way::Down, Duration::from_secs(seconds), most))
+    });
+    Some(match result {
+        Ok(run) => {
+            println!("{} bytes", run.bytes);
+            ExitCode::SUCCESS
+        }
+        Err(TransferFailure::Cancelled) => ExitCode::from(130),
+        Err(failure) => {
+            println!("{failure}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+/// OpenSSH of this machine; `None` after saying which package would bring it.
+pub(crate) fn openssh() -> Option<Installed> {
+    support::program("ssh", "openssh-client")?;
+    support::program("sshd", "openssh-server")?;
+    Some(installed())
+}
+
+fn installed() -> Installed {
+    discover(&SystemCommands, &DiscoverRequest::default())
+}
+
+pub(crate) fn carrier_of(
+    installed: &Installed,
+    cancel: &Arc<AtomicBool>,
+) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
+    let helper = FdPassHelper::this_program().unwrap();
+    transfer::openssh(installed, helper, Arc::clone(cancel))
+}
+
+pub(crate) fn request(way: Way, slice: Duration, most_bytes: u64) -> TransferRequest {
+    TransferRequest {
+        cipher: "aes128-ctr".to_owned(),
+        mac: Some("hmac-sha2-256".to_owned()),
+        way,
+        slice,
+        most_bytes,
+    }
+}
+
+/// A folder everybody can enter, with a copy of this program that everybody can run, and a folder for what
+/// a stage leaves behind.
+pub(crate) struct Stage {
+    folder: TempDir,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let stage = Self { folder };
+        open_to_all(stage.folder.path());
+        fs::copy(std::env::current_exe().unwrap(), stage.program()).unwrap();
+        fs::create_dir(stage.left()).unwrap();
+        fs::set_permissions(stage.left(), fs::Permissions::from_mode(0o1777)).unwrap();
+        stage
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn program(&self) -> PathBuf {
+        self.path().join("stage")
+    }
+
+    /// Its `TMPDIR`.
+    pub(crate) fn left(&self) -> PathBuf {
+        self.path().join("left")
+    }
+
+    /// The names of what lies in its `TMPDIR`.
+    pub(crate) fn leftovers(&self) -> Vec<OsString> {
+        let entries = fs::read_dir(self.left()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    /// Transfers a little, started by way of other programs (`setpriv …`).
+    pub(crate) fn once(&self, by_way_of: &[&str]) -> Output {
+        self.command(by_way_of, "once").output().unwrap()
+    }
+
+    /// Starts a long transfer and waits until it is under way.
+    pub(crate) fn long(&self) -> Child {
+        let mut child = self.command(&[], "long").spawn().unwrap();
+        let output = child.stdout.take().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
+        assert_eq!(line, "running\n");
+        let both = || self.processes().len() >= 2;
+        assert!(eventually(both), "ssh and sshd run: {:?}", self.processes());
+        child
+    }
+
+    fn command(&self, by_way_of: &[&str], part: &str) -> Command {
+        let program = self.program();
+        let mut words: Vec<OsString> = by_way_of.iter().map(OsString::from).collect();
+        words.extend([program.into(), WORD.into(), part.into()]);
+        let mut command = Command::new(&words[0]);
+        command
+            .args(&words[1..])
+            .current_dir("/")
+            .env("TMPDIR", self.left())
+            .stdout(Stdio::piped());
+        command
+    }
+
+    /// The processes, other than the stage itself, that were told to use something in its `TMPDIR`.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let left = self.left().into_os_string().into_string().unwrap();
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        ids.filter(|id| {
+            let words = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&words).contains(&left)
+        })
+        .collect()
+    }
+}
+
+fn open_to_all(folder: &Path) {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Whether something becomes true within ten seconds.
+pub(crate) fn eventually(is_so: impl Fn() -> bool) -> bool {
+    let started = Instant::now();
+    while !is_so() {
+        if started.elapsed() > Duration::from_secs(10) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
