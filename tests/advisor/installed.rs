@@ -89,13 +89,13 @@ pub(crate) fn one(host: &Host, side: Side, path: &str, text: &str) -> Plan {
 
 /// What the programs themselves make of a tree, asked in another way than the advisor's: on a copy in which
 /// every `/etc/ssh/` is the copy's.
-pub(crate) fn oracle(installed: &Installed, host: &Host, side: Side) -> Vec<String> {
+pub(crate) fn oracle(installed: &Installed, configuration: &Path, side: Side) -> Vec<String> {
     let place = tempfile::tempdir_in("/tmp").unwrap();
     let copied = place.path().join("etc/ssh");
     fs::create_dir_all(&copied).unwrap();
     let status = Command::new("cp")
         .arg("-rL")
-        .arg(host.real("/etc/ssh/."))
+        .arg(configuration.join("."))
         .arg(&copied)
         .status()
         .unwrap();

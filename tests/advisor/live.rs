@@ -9,6 +9,7 @@ use assert_cmd::cargo::cargo_bin;
 use engine::host::{CommandFailure, CommandOutput, CommandRequest, Commands};
 use engine::installed::releases::Release;
 
+use crate::listener::Listener;
 use crate::question::{NOW, Tree};
 use crate::support::program;
 
@@ -83,6 +84,30 @@ fn explain_asks_the_programs_themselves() {
         "{text}"
     );
     assert!(text.contains("strict kex"), "{text}");
+}
+
+#[test]
+fn the_server_is_asked_with_the_options_of_the_one_that_runs() {
+    let options = [
+        "-oCiphers=aes192-ctr,aes256-ctr",
+        "-o",
+        "MACs hmac-sha2-256",
+    ];
+    let Some(listener) = Listener::start("Ciphers aes128-ctr\n", &options) else {
+        return;
+    };
+    let mut command = Command::new(cargo_bin!("advisor"));
+    command.args(["explain", "--live", "--json", "--sshd-config"]);
+    let output = command.arg(listener.config()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let server = &document["configuration"]["server"];
+    let expected = serde_json::json!(["aes192-ctr", "aes256-ctr"]);
+    assert_eq!(server["effective"], expected);
+    let findings = &document["findings"];
+    assert_eq!(server["offered"]["ciphers"], expected, "{findings}");
+    let macs = serde_json::json!(["hmac-sha2-256"]);
+    assert_eq!(server["offered"]["macs"], macs, "{findings}");
 }
 
 #[test]

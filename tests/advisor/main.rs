@@ -22,6 +22,8 @@ mod document;
 mod faults;
 mod files;
 #[cfg(unix)]
+mod flavours;
+#[cfg(unix)]
 mod host;
 #[cfg(unix)]
 mod includes;
@@ -31,7 +33,11 @@ mod installed;
 #[cfg(unix)]
 mod interrupted;
 #[cfg(unix)]
+mod layouts;
+#[cfg(unix)]
 mod lines;
+#[cfg(unix)]
+mod listener;
 #[cfg(unix)]
 mod live;
 #[cfg(unix)]
@@ -39,6 +45,8 @@ mod lossless;
 #[cfg(unix)]
 mod oracle;
 mod output;
+#[cfg(unix)]
+mod perspective;
 mod plan;
 #[cfg(unix)]
 mod precedence;
@@ -57,6 +65,8 @@ mod schema;
 mod sources;
 #[cfg(unix)]
 mod special;
+#[cfg(unix)]
+mod stock;
 mod transfers;
 #[cfg(unix)]
 mod validation;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use advisor::output::{Document, json};
 use assert_cmd::Command;
+use engine::report::Report;
 use tempfile::TempDir;
 
 use crate::report::fast_aes;
@@ -27,9 +28,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let world = Self {
-            folder: tempfile::tempdir().unwrap(),
-        };
+        let world = Self::empty(fast_aes());
         for directory in [
             "etc/ssh/ssh_config.d",
             "etc/ssh/sshd_config.d",
@@ -40,7 +39,16 @@ impl World {
         }
         world.write(CLIENT, SSH_CONFIG);
         world.write(SERVER, SSHD_CONFIG);
-        fs::write(world.saved(), json(&Document::new(fast_aes()))).unwrap();
+        world
+    }
+
+    /// Nothing but a report.
+    pub(crate) fn empty(report: Report) -> Self {
+        let world = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir(world.root()).unwrap();
+        fs::write(world.saved(), json(&Document::new(report))).unwrap();
         world
     }
 
