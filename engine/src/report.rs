@@ -30,6 +30,9 @@ pub struct Report {
     /// Cells of the table that hold a reason in place of a number.
     #[serde(default)]
     pub unavailable: Vec<UnavailableCell>,
+    /// chacha20-poly1305 from plain code to vectors, the slowest way first; empty where not measured.
+    #[serde(default)]
+    pub ladder: Vec<Rung>,
     /// Speeds of real transfers.
     #[serde(default)]
     pub transfers: Vec<Transfer>,
@@ -62,6 +65,18 @@ pub struct Host {
     pub steal_percent: Option<f64>,
     /// Frequency governor (`performance`, `powersave`, …).
     pub governor: Option<String>,
+    /// The driver behind it (`intel_pstate`, `acpi-cpufreq`, …).
+    #[serde(default)]
+    pub frequency_driver: Option<String>,
+    /// How often the processor was throttled for heat while measuring.
+    #[serde(default)]
+    pub throttled: Option<u64>,
+    /// Whether the kernel runs in FIPS mode; `None` where it does not say.
+    #[serde(default)]
+    pub fips: Option<bool>,
+    /// Variables this program was started with that decide which instructions libcrypto uses.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
     /// When measuring began, in seconds since 1970-01-01 UTC.
     #[serde(default)]
     pub measured_at: u64,
@@ -121,6 +136,10 @@ pub struct Program {
     /// MACs it was compiled with (`ssh -Q mac`).
     #[serde(default)]
     pub macs: Vec<String>,
+    /// Whether its first packet announced strict key exchange, the cure for CVE-2023-48795; `None` where
+    /// it was not asked.
+    #[serde(default)]
+    pub strict_key_exchange: Option<bool>,
 }
 
 /// A cryptographic library.
@@ -213,6 +232,17 @@ pub struct Measurement {
     pub rounds: usize,
     /// Whether several packets were worked on at once.
     pub batched: bool,
+}
+
+/// One way of computing chacha20-poly1305: packets of 32 KiB sealed, all ways in turns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rung {
+    /// What computes ChaCha20 and Poly1305.
+    pub kernel: String,
+    /// Median speed.
+    pub gb_per_s: f64,
+    /// 95 % confidence interval of the median.
+    pub ci95: [f64; 2],
 }
 
 /// A cell without a number.

@@ -286,6 +286,7 @@ fn dropbears_order_is_said_to_be_compiled_in() {
         version: "Dropbear v2022.83".to_owned(),
         ciphers: vec!["aes128-ctr".to_owned(), "aes256-ctr".to_owned()],
         macs: Vec::new(),
+        ..Program::default()
     });
     let evidence = found(&report).unwrap().evidence;
     assert_eq!(

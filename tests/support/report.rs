@@ -35,6 +35,7 @@ pub(crate) fn effective(side: Side, ciphers: &[&str]) -> Effective {
         written: None,
         default: owned(&DEFAULT),
         macs: owned(&[UMAC64, "umac-128-etm@openssh.com"]),
+        rekey_limit: None,
         alternatives: Vec::new(),
         considered: Vec::new(),
         problems: Vec::new(),
@@ -61,6 +62,7 @@ pub(crate) fn machine() -> Report {
         version: "OpenSSH_9.2p1 Debian-2+deb12u10".to_owned(),
         ciphers: Cipher::ALL.iter().map(|it| it.name().to_owned()).collect(),
         macs: owned(&[UMAC64]),
+        ..Program::default()
     };
     Report {
         host: Host {

@@ -1,6 +1,7 @@
 //! The machine as a parameter: what it is, how busy it is, and what a hypervisor took from it.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use sysinfo::System;
@@ -18,6 +19,12 @@ pub trait Machine: Sync {
 
     /// The driver behind the frequency governor (`intel_pstate`, `acpi-cpufreq`, …).
     fn frequency_driver(&self) -> Option<String>;
+
+    /// How often the processor was throttled for heat since the system started; `None` where the system
+    /// does not say.
+    fn throttle_events(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Processor time since the system started, all processors together, in ticks.
@@ -68,6 +75,9 @@ impl Machine for SystemMachine {
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             load: System::load_average().ok().map(|load| load.one),
             governor: frequency("scaling_governor"),
+            frequency_driver: frequency("scaling_driver"),
+            fips: fips(),
+            environment: capability_variables(),
             ..Host::default()
         }
     }
@@ -79,6 +89,42 @@ impl Machine for SystemMachine {
     fn frequency_driver(&self) -> Option<String> {
         frequency("scaling_driver")
     }
+
+    fn throttle_events(&self) -> Option<u64> {
+        let folder = "/sys/devices/system/cpu/cpu0/thermal_throttle";
+        let count = |file| -> Option<u64> {
+            let text = fs::read_to_string(format!("{folder}/{file}")).ok()?;
+            text.trim().parse().ok()
+        };
+        let counts = ["core_throttle_count", "package_throttle_count"].map(count);
+        counts
+            .into_iter()
+            .flatten()
+            .reduce(|sum, count| sum + count)
+    }
+}
+
+/// Variables by which one tells OpenSSL and its relatives which instructions the processor has
+/// (OPENSSL_ia32cap(3) and its counterparts).
+pub const CAPABILITY_VARIABLES: [&str; 5] = [
+    "OPENSSL_ia32cap",
+    "OPENSSL_armcap",
+    "OPENSSL_ppccap",
+    "OPENSSL_s390xcap",
+    "OPENSSL_riscvcap",
+];
+
+fn capability_variables() -> BTreeMap<String, String> {
+    let set = |name: &str| Some((name.to_owned(), std::env::var(name).ok()?));
+    CAPABILITY_VARIABLES
+        .iter()
+        .filter_map(|name| set(name))
+        .collect()
+}
+
+fn fips() -> Option<bool> {
+    let text = fs::read_to_string("/proc/sys/crypto/fips_enabled").ok()?;
+    Some(text.trim() == "1")
 }
 
 /// The system with its version, as it names itself: `Debian GNU/Linux 12`.

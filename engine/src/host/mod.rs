@@ -12,7 +12,7 @@ mod sys;
 
 pub use clock::{Clock, SystemClock};
 pub use commands::{CommandFailure, CommandOutput, CommandRequest, Commands, SystemCommands};
-pub use machine::{Machine, ProcessorTime, SystemMachine};
+pub use machine::{CAPABILITY_VARIABLES, Machine, ProcessorTime, SystemMachine};
 #[cfg(unix)]
 pub(crate) use processes::{Account, Ended, Process, ProcessRequest};
 #[cfg(target_arch = "x86_64")]

@@ -28,6 +28,7 @@ fn identify(commands: &dyn Commands, path: &Path, is_client: bool) -> Option<Pro
         version: version.trim().to_owned(),
         ciphers: list("-c").unwrap_or_default(),
         macs: list("-m").unwrap_or_default(),
+        ..Program::default()
     })
 }
 

@@ -9,6 +9,7 @@
 pub mod environment;
 mod gate;
 mod initialisation;
+mod ladder;
 mod plan;
 mod sampler;
 mod session;

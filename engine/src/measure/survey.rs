@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::environment::of_host;
+use super::ladder::ladder;
 use super::session::{MeasureRequest, Measured, Progress, measure};
 use super::transfers::{Pair, TransfersRequest, transfer};
 use crate::algorithm::{Cipher, Mac};
@@ -16,8 +17,11 @@ use crate::packet::PacketCipher;
 use crate::providers::{
     Direction, Keys, Libcrypto, Native, OpenSsh, Provider, RustCrypto, Unavailable,
 };
-use crate::report::{Library, OpenSsh as Programs, ProviderName, Report, UnavailableCell};
+use crate::report::{Library, OpenSsh as Programs, ProviderName, Report, Rung, UnavailableCell};
 use crate::transfer::Carrier;
+
+/// The share of a time box that the three cells of the ladder are worth.
+const LADDER: f64 = 0.04;
 
 /// What to look at.
 #[derive(Clone, Debug)]
@@ -169,11 +173,14 @@ fn watched(request: &SurveyRequest, world: World<'_>, measure: impl FnOnce(&mut 
     let mut report = describe(request, world);
     let known = report.warnings.len();
     let before = world.machine.processor_time();
+    let throttled = world.machine.throttle_events();
     measure(&mut report);
     let after = world.machine.processor_time();
     report.host.steal_percent = after
         .zip(before)
         .and_then(|(after, before)| after.steal_percent_since(before));
+    let events = world.machine.throttle_events().zip(throttled);
+    report.host.throttled = events.map(|(after, before)| after.saturating_sub(before));
     let driver = world.machine.frequency_driver();
     let disturbances = of_host(&report.host, driver.as_deref());
     let disturbances = disturbances.iter().map(ToString::to_string);
@@ -188,11 +195,33 @@ fn packets(
     progress: &mut dyn FnMut(Progress),
     cancel: &AtomicBool,
 ) {
-    let measured = measure_all(request, clock, progress, cancel);
+    let mut request = request.clone();
+    report.ladder = steps(&mut request, clock, cancel);
+    let measured = measure_all(&request, clock, progress, cancel);
     let warnings = measured.warnings.iter().map(ToString::to_string);
     report.warnings.extend(warnings);
     report.measurements = measured.measurements;
     report.unavailable = measured.unavailable;
+}
+
+/// The ladder, and the rest of the time left to `request`. Of interest only beside what it explains.
+fn steps(request: &mut SurveyRequest, clock: &dyn Clock, cancel: &AtomicBool) -> Vec<Rung> {
+    let asked = [ProviderName::OpenSsh, ProviderName::Native];
+    let has_chacha20 = ciphers(&request.installed)
+        .0
+        .contains(&Cipher::ChaCha20Poly1305);
+    if !has_chacha20 || asked.iter().any(|name| !request.providers.contains(name)) {
+        return Vec::new();
+    }
+    let budget = request.measure.budget;
+    let own = MeasureRequest {
+        sizes: vec![32 * 1024],
+        budget: budget.mul_f64(LADDER),
+        gate: request.measure.gate.clone(),
+    };
+    request.measure.budget = budget.saturating_sub(own.budget);
+    let library = Libcrypto::load(&request.installed.libcrypto());
+    ladder(library, Detected::new(request.hidden), &own, clock, cancel)
 }
 
 fn measure_all(
