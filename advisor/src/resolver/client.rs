@@ -283,6 +283,7 @@ impl<'q> Client<'q> {
         match &*here.keyword {
             b"ciphers" => self.algorithms(here, Kind::Ciphers, standing),
             b"macs" => self.algorithms(here, Kind::Macs, standing),
+            b"rekeylimit" => self.rekey_limit(here, standing),
             b"host" => self.host(here, standing),
             b"match" => self.match_block(here, standing),
             b"include" => self.include(here, standing),
@@ -364,6 +365,15 @@ impl<'q> Client<'q> {
         if let Ok(token) = self.single(here) {
             let location = here.at(token);
             setting(self).offer(standing.active, &token.value, &location);
+        }
+    }
+
+    /// Its second word, a time, costs one key exchange in that time and is not looked at.
+    fn rekey_limit(&mut self, here: &Here<'_>, standing: &Standing) {
+        if let Some(token) = here.statement.arguments.first() {
+            let location = here.at(token);
+            let rekey = &mut self.lists.rekey;
+            rekey.offer(standing.active, &token.value, &location);
         }
     }
 

@@ -129,6 +129,15 @@ pub struct Considered {
     pub outcome: Outcome,
 }
 
+/// After how many bytes a side asks for new keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RekeyLimit {
+    /// The bytes.
+    pub bytes: u64,
+    /// Where that is written.
+    pub location: Location,
+}
+
 /// What one side would use, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effective {
@@ -144,6 +153,8 @@ pub struct Effective {
     pub default: Vec<String>,
     /// The effective `MACs`, expanded, in order.
     pub macs: Vec<String>,
+    /// The `RekeyLimit` in force, where one sets a number of bytes.
+    pub rekey_limit: Option<RekeyLimit>,
     /// The other possible lists, where a `Match exec` or the like decides: at least one, beside `ciphers`.
     pub alternatives: Vec<Vec<String>>,
     /// Every `Ciphers` line considered, in order.

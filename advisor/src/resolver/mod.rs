@@ -20,7 +20,9 @@ mod server_match;
 mod setting;
 
 pub use client::resolve_client;
-pub use effective::{Considered, Effective, Location, Outcome, Problem, Severity, Side, Source};
+pub use effective::{
+    Considered, Effective, Location, Outcome, Problem, RekeyLimit, Severity, Side, Source,
+};
 pub(crate) use patterns::matches as matches_pattern;
 pub use request::{ClientFiles, ClientRequest, CommandOption, ServerRequest, Supported};
 pub use server::resolve_server;

@@ -212,6 +212,13 @@ impl<'q> Server<'q> {
         }
         match (kind, &*here.keyword) {
             (Some(kind), _) => self.algorithms(here, kind, standing, allowed),
+            (None, b"rekeylimit") => {
+                if let Some(token) = here.statement.arguments.first() {
+                    let location = here.at(token);
+                    let rekey = &mut self.lists.rekey;
+                    rekey.offer(standing.active, &token.value, &location);
+                }
+            }
             (None, b"match") => self.match_block(here, standing),
             (None, b"include") => self.include(here, standing),
             _ => {}

@@ -4,7 +4,7 @@
 use super::algorithms::{Family, Kind, NoList};
 use super::patterns::Activity;
 use super::reading::Reading;
-use super::{Considered, Effective, Location, Outcome, Severity, Side, Source, show};
+use super::{Considered, Effective, Location, Outcome, RekeyLimit, Severity, Side, Source, show};
 
 /// Values that hang on something unknown. Nobody writes or reads more of them, and every comparison looks at
 /// all.
@@ -68,6 +68,7 @@ pub(super) struct Standing {
 pub(super) struct Lists {
     pub(super) ciphers: Setting,
     pub(super) macs: Setting,
+    pub(super) rekey: Setting,
     pub(super) cipher_family: Family,
     pub(super) mac_family: Family,
     pub(super) considered: Vec<Considered>,
@@ -82,6 +83,7 @@ impl Lists {
         Self {
             ciphers: Setting::default(),
             macs: Setting::default(),
+            rekey: Setting::default(),
             cipher_family,
             mac_family,
             considered: Vec::new(),
@@ -189,6 +191,7 @@ impl Lists {
             written: winner.map(|written| String::from_utf8_lossy(&written.value).into_owned()),
             default: self.cipher_family.default,
             macs,
+            rekey_limit: rekey_limit(self.rekey.winner),
             alternatives,
             considered: self.considered,
             problems: finished.problems,
@@ -211,6 +214,22 @@ impl Lists {
             family.default.clone()
         })
     }
+}
+
+/// `default`, `none` and 0 leave it to the cipher (`scan_scaled` and `RekeyLimit` in `readconf.c`).
+fn rekey_limit(winner: Option<Written>) -> Option<RekeyLimit> {
+    let Written { value, location } = winner?;
+    let value = String::from_utf8(value).ok()?.to_ascii_uppercase();
+    let number = value.trim_end_matches(['K', 'M', 'G']);
+    let scale = match &value[number.len()..] {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return None,
+    };
+    let bytes = number.parse::<u64>().ok()?.checked_mul(scale)?;
+    (bytes > 0).then_some(RekeyLimit { bytes, location })
 }
 
 /// Both programs start with an empty list. `sshd -T` even prints the default then, but offers nothing.

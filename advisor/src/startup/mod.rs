@@ -51,6 +51,18 @@ pub fn options(
     }
 }
 
+/// What running daemons of that name were started with of these variables, as `NAME=value`, with the
+/// process it was seen at. Other users' processes show theirs to root alone.
+#[must_use]
+pub fn variables(
+    files: &dyn Files,
+    processes: &Path,
+    program: &str,
+    names: &[&str],
+) -> Vec<(Location, String)> {
+    process::variables(files, processes, program, names)
+}
+
 /// What is running, with the place in a file for whatever stands there: that is what one can change.
 fn traced(running: Vec<CommandOption>, written: &[CommandOption]) -> Vec<CommandOption> {
     let trace = |option: CommandOption| {

@@ -15,6 +15,39 @@ const LONGEST_TITLE: usize = 1023;
 ///
 /// Those of containers are left out where that can be seen: they read other files.
 pub(super) fn listeners(files: &dyn Files, processes: &Path, program: &str) -> Vec<Started> {
+    directories(files, processes, program)
+        .into_iter()
+        .filter_map(|directory| listener(files, &directory.join("cmdline"), program))
+        .collect()
+}
+
+/// Variables of the daemons of this name, each assignment once.
+pub(super) fn variables(
+    files: &dyn Files,
+    processes: &Path,
+    program: &str,
+    names: &[&str],
+) -> Vec<(Location, String)> {
+    let mut found: Vec<(Location, String)> = Vec::new();
+    for directory in directories(files, processes, program) {
+        let file = directory.join("environ");
+        let bytes = files.read(&file).unwrap_or_default();
+        let assignments = String::from_utf8_lossy(&bytes).into_owned();
+        let wanted = assignments.split('\0').filter(|assignment| {
+            let name = assignment.split_once('=').map(|(name, _)| name);
+            name.is_some_and(|name| names.contains(&name))
+        });
+        for assignment in wanted {
+            if found.iter().all(|(_, known)| known != assignment) {
+                found.push((Location::whole(&file), assignment.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// The processes of this name.
+fn directories(files: &dyn Files, processes: &Path, program: &str) -> Vec<PathBuf> {
     let mut found: Vec<(u32, PathBuf)> = files
         .list(processes)
         .unwrap_or_default()
@@ -30,7 +63,6 @@ pub(super) fn listeners(files: &dyn Files, processes: &Path, program: &str) -> V
         .into_iter()
         .map(|(_, directory)| directory)
         .filter(|directory| is_named(directory) && !is_contained(files, processes, directory))
-        .filter_map(|directory| listener(files, &directory.join("cmdline"), program))
         .collect()
 }
 
