@@ -7,10 +7,11 @@
 use std::io;
 use std::path::PathBuf;
 
+use engine::host::CAPABILITY_VARIABLES;
 use engine::installed::releases::Release;
 use engine::report::{OpenSsh, Program, Report};
 
-use crate::diagnosis::{Finding, Subject, diagnose};
+use crate::diagnosis::{Finding, Subject, diagnose, of_daemon};
 use crate::files::Files;
 use crate::layout::{self, Layout};
 use crate::output::{Change, Document, RecommendationRecord, SideConfiguration};
@@ -443,6 +444,20 @@ impl<'a> Examination<'a> {
         })
     }
 
+    /// Variables of the running sshd that decide what its libcrypto does.
+    fn masked_daemon(&self) -> Vec<Finding> {
+        let perspective = self.request.perspective;
+        let Some(processes) = &perspective.processes else {
+            return Vec::new();
+        };
+        let (files, daemon) = (self.request.files, perspective.layout.daemon);
+        let variables = startup::variables(files, processes, daemon, &CAPABILITY_VARIABLES);
+        let findings = variables.iter();
+        findings
+            .filter_map(|(place, text)| of_daemon(place, text))
+            .collect()
+    }
+
     /// The machine's list is not the one of a user whose own file sets another, which may be the one who looks.
     fn overruled(&self) -> Option<Finding> {
         let request = &self.request;
@@ -486,6 +501,7 @@ impl<'a> Examination<'a> {
         findings.extend(refusals.map(refused));
         findings.extend(assumed(&request.report.openssh));
         findings.extend(self.overruled());
+        findings.extend(self.masked_daemon());
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         findings
     }

@@ -19,8 +19,11 @@ mod differential;
 #[path = "../support/document.rs"]
 mod document;
 #[cfg(unix)]
+mod facts;
+#[cfg(unix)]
 mod faults;
 mod files;
+mod findings;
 #[cfg(unix)]
 mod flavours;
 #[cfg(unix)]

@@ -80,7 +80,7 @@ pub(crate) enum Command {
         #[arg(long)]
         live: bool,
     },
-    /// Show what was found on this machine and what is odd about it, without measuring.
+    /// Show what was found on this machine and what is odd about it, without measuring the ciphers.
     Doctor,
     /// Print a completion script.
     Completions {

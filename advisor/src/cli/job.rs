@@ -23,6 +23,7 @@ use super::emit::{emit, note};
 use super::interrupt;
 use super::live;
 use super::measuring;
+use super::probing;
 use super::surroundings::Surroundings;
 
 const DIFFERS: u8 = 1;
@@ -34,7 +35,8 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
         return rollback(&here, action, options);
     }
     let policy = policy(options)?;
-    let report = measuring::report(options, Some(&here))?;
+    let mut report = measuring::report(options, Some(&here))?;
+    probing::probe(&mut report, &here, options);
     if action.apply {
         // Before anything is planned on what an interrupted run left.
         let undone = apply::recover(&here.files, &here.state, interrupt::while_writing())?;
@@ -155,7 +157,8 @@ pub(super) fn measure(options: &Options) -> Result<ExitCode> {
 /// Which line wins, and why.
 pub(super) fn explain(host: Option<&str>, live: bool, options: &Options) -> Result<ExitCode> {
     let here = Surroundings::new(options)?;
-    let mut document = unmeasured(&here, host, options)?;
+    let report = measuring::description(options)?;
+    let mut document = unmeasured(&here, &report, host, options)?;
     if live {
         live::ask(&mut document, &here, host, options)?;
     }
@@ -166,16 +169,23 @@ pub(super) fn explain(host: Option<&str>, live: bool, options: &Options) -> Resu
 /// What is here, and what is odd.
 pub(super) fn doctor(options: &Options) -> Result<ExitCode> {
     let here = Surroundings::new(options)?;
-    emit(&unmeasured(&here, None, options)?, View::Doctor, options)?;
+    let mut report = measuring::description(options)?;
+    probing::probe(&mut report, &here, options);
+    let document = unmeasured(&here, &report, None, options)?;
+    emit(&document, View::Doctor, options)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn unmeasured(here: &Surroundings, host: Option<&str>, options: &Options) -> Result<Document> {
-    let report = measuring::description(options)?;
+fn unmeasured(
+    here: &Surroundings,
+    report: &Report,
+    host: Option<&str>,
+    options: &Options,
+) -> Result<Document> {
     let policy = policy(options)?;
     Ok(Document {
         recommendation: None,
-        ..examination(here, &policy, &report, options, &[], host).document()
+        ..examination(here, &policy, report, options, &[], host).document()
     })
 }
 

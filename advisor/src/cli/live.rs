@@ -14,6 +14,7 @@ use advisor::resolver::{Severity, Side};
 use anyhow::{Context, Result, bail};
 use engine::host::SystemCommands;
 use engine::installed::Offer;
+use engine::report::OpenSsh;
 
 use super::args::Options;
 use super::surroundings::Surroundings;
@@ -31,7 +32,7 @@ pub(super) fn ask(
         );
     }
     for side in [Side::Client, Side::Server] {
-        let Some(offer) = offer(document, here, side, host)? else {
+        let Some(offer) = offer(&document.report.openssh, here, side, host)? else {
             continue;
         };
         match offer {
@@ -56,14 +57,28 @@ pub(super) fn ask(
     Ok(())
 }
 
+/// Asks both programs whether they keep a strict key exchange. Where one cannot be asked, it stays unknown:
+/// nobody has asked for that question.
+pub(super) fn note_strict_key_exchange(programs: &mut OpenSsh, here: &Surroundings) {
+    for side in [Side::Client, Side::Server] {
+        let offered = offer(programs, here, side, None);
+        let program = match side {
+            Side::Client => &mut programs.client,
+            Side::Server => &mut programs.server,
+        };
+        if let (Ok(Some(Ok(offer))), Some(program)) = (offered, program) {
+            program.strict_key_exchange = Some(offer.strict_key_exchange);
+        }
+    }
+}
+
 /// `None` where the program is not installed.
 fn offer(
-    document: &Document,
+    programs: &OpenSsh,
     here: &Surroundings,
     side: Side,
     host: Option<&str>,
 ) -> Result<Option<Result<Offer, NotOffered>>> {
-    let programs = &document.report.openssh;
     let program = match side {
         Side::Client => &programs.client,
         Side::Server => &programs.server,

@@ -10,6 +10,7 @@ mod job;
 mod launch;
 mod live;
 mod measuring;
+mod probing;
 mod surroundings;
 
 use std::process::ExitCode;

@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 use engine::algorithm::{Cipher, Mac};
-use engine::report::ProviderName;
+use engine::report::{ProviderName, Report};
+use engine::transfer::Implementation;
 
 use super::{Finding, Subject, slower};
 use crate::resolver::Severity;
@@ -10,7 +11,60 @@ use crate::resolver::Severity;
 /// By how much aes-gcm must be faster before the MAC of aes-ctr is worth a word.
 const WORTH_A_WORD: f64 = 1.5;
 
-pub(super) fn findings(subject: Subject<'_>) -> Option<Finding> {
+/// By how much real transfers must exceed what packets let expect, as a factor and in seconds a GiB.
+const UNEXPECTED: f64 = 2.0;
+const UNEXPECTED_S_PER_GIB: f64 = 0.25;
+
+/// In units of 1e9 bytes.
+const GIB: f64 = 1.073_741_824;
+
+pub(super) fn findings(subject: Subject<'_>) -> Vec<Finding> {
+    let findings = [second_pass(subject), slow_umac(subject.report)];
+    findings.into_iter().flatten().collect()
+}
+
+/// What aes-ctr with UMAC costs over aes-gcm in real transfers, against the same difference of packets that
+/// this program's own UMAC protects: what is left is how the installed one was compiled.
+fn slow_umac(report: &Report) -> Option<Finding> {
+    let (ctr, gcm) = (Cipher::Aes128Ctr.name(), Cipher::Aes128Gcm.name());
+    let mut umacs = report.transfers.iter().filter_map(|it| it.mac.as_deref());
+    let umac = umacs.find(|mac| mac.starts_with("umac"))?;
+    let real = |cipher, mac| carried(report, cipher, mac);
+    let packet = |cipher, mac| {
+        let cell = slower(report, ProviderName::OpenSsh, cipher, mac)?;
+        Some(GIB / cell.gb_per_s)
+    };
+    let spent = real(ctr, Some(umac))? - real(gcm, None)?;
+    let expected = packet(ctr, Some(umac))? - packet(gcm, None)?;
+    let is_slow = spent > UNEXPECTED * expected.max(0.0) && spent - expected > UNEXPECTED_S_PER_GIB;
+    is_slow.then(|| {
+        Finding::new(
+            "umac-slow",
+            Severity::Info,
+            format!("the UMAC of the installed ssh is slower than the same code elsewhere, so aes-ctr with {} is too", short(umac)),
+            format!("it costs {spent:.2} s of processor time a GiB more than aes128-gcm in transfers, {expected:.2} s in packets"),
+            "keep aes-gcm first; where aes-ctr is needed, put hmac-sha2-256-etm first in MACs and measure again",
+        )
+    })
+}
+
+/// User seconds a GiB of the slower direction in transfers on this machine.
+fn carried(report: &Report, cipher: &str, mac: Option<&str>) -> Option<f64> {
+    let transfers = report.transfers.iter().filter(|it| {
+        it.implementation == Implementation::OpenSsh
+            && it.host.is_none()
+            && it.cipher == cipher
+            && it.mac.as_deref() == mac
+    });
+    transfers.map(|it| it.user_s_per_gib).reduce(f64::max)
+}
+
+fn short(name: &str) -> String {
+    let known = name.parse::<Mac>();
+    known.map_or(name.to_owned(), |mac| mac.short_name().to_owned())
+}
+
+fn second_pass(subject: Subject<'_>) -> Option<Finding> {
     let client = subject.client?;
     let offers = |cipher: Cipher| client.ciphers.iter().any(|name| name == cipher.name());
     if !offers(Cipher::Aes128Ctr) || !offers(Cipher::Aes128Gcm) {
@@ -24,9 +78,7 @@ pub(super) fn findings(subject: Subject<'_>) -> Option<Finding> {
         .iter()
         .find_map(|mac| cell(Cipher::Aes128Ctr, Some(mac)))?;
     let mac = ctr.mac.as_deref()?;
-    let mac = mac
-        .parse::<Mac>()
-        .map_or(mac.to_owned(), |mac| mac.short_name().to_owned());
+    let mac = short(mac);
     (gcm.gb_per_s >= WORTH_A_WORD * ctr.gb_per_s).then(|| {
         Finding::new(
             "mac-costs",

@@ -5,13 +5,22 @@
 
 mod configuration;
 mod cpu;
+mod direction;
 mod dropbear;
+mod environment;
+mod fips;
 mod library;
 mod mac;
 mod preference;
+mod rekey;
+mod terrapin;
 mod transfers;
+mod variables;
 
 use std::path::PathBuf;
+
+pub use environment::DISTURBANCES;
+pub(crate) use variables::of_daemon;
 
 use engine::report::{Direction, FeatureState, Measurement, ProviderName, Report};
 use serde::{Deserialize, Serialize};
@@ -87,9 +96,15 @@ pub fn diagnose(
 ) -> Vec<Finding> {
     let mut findings = configuration::problems(subject);
     findings.extend(preference::findings(subject));
+    findings.extend(terrapin::findings(subject));
+    findings.extend(fips::findings(subject));
     findings.extend(cpu::findings(subject.report));
+    findings.extend(variables::findings(subject.report));
     findings.extend(library::findings(subject.report));
     findings.extend(mac::findings(subject));
+    findings.extend(direction::findings(subject));
+    findings.extend(rekey::findings(subject));
+    findings.extend(environment::findings(subject.report));
     findings.extend(dropbear::findings(subject.report));
     findings.extend(transfers::findings(subject));
     findings.extend(configuration::objections(subject));

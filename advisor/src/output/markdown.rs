@@ -41,7 +41,7 @@ pub fn markdown(document: &Document, view: View) -> String {
         recommendation(out, document);
     }
     if is(&[View::Whole, View::Explain, View::Doctor]) {
-        findings(out, document);
+        findings(out, document, view);
     }
     if is(&[View::Whole, View::Check, View::Rollback]) {
         changes(out, document, view);
@@ -275,14 +275,15 @@ fn advice_table(
     list(out, sentences.chain(advice.limits.iter().cloned()));
 }
 
-fn findings(out: &mut String, document: &Document) {
-    if document.findings.is_empty() {
+fn findings(out: &mut String, document: &Document, view: View) {
+    let findings = words::findings(document, view);
+    if findings.is_empty() {
         return;
     }
     paragraph(out, "## Findings");
     list(
         out,
-        document.findings.iter().map(|finding| {
+        findings.iter().map(|finding| {
             let word = match finding.severity {
                 Severity::Error => "Error",
                 Severity::Warning => "Warning",

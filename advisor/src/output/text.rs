@@ -24,7 +24,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             warnings(&mut page, document);
             configuration(&mut page, document);
             recommendation(&mut page, document);
-            findings(&mut page, document);
+            findings(&mut page, document, view);
             changes(&mut page, document, view);
         }
         View::Measure => {
@@ -45,7 +45,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             configuration(&mut page, document);
             capabilities(&mut page, document);
             considered(&mut page, document);
-            findings(&mut page, document);
+            findings(&mut page, document, view);
         }
         View::Check => {
             verdict(&mut page, document);
@@ -59,7 +59,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             programs(&mut page, document);
             named(&mut page, "transfers", words::possible(document));
             configuration(&mut page, document);
-            findings(&mut page, document);
+            findings(&mut page, document, view);
         }
     }
     page.finish()
@@ -414,12 +414,13 @@ fn server(page: &mut Page, advice: &AdviceRecord) {
     }
 }
 
-fn findings(page: &mut Page, document: &Document) {
-    if document.findings.is_empty() {
+fn findings(page: &mut Page, document: &Document, view: View) {
+    let findings = words::findings(document, view);
+    if findings.is_empty() {
         return;
     }
     page.heading("Findings");
-    for finding in &document.findings {
+    for finding in findings {
         let (word, role) = match finding.severity {
             Severity::Error => ("error", Role::Bad),
             Severity::Warning => ("warning", Role::Bad),

@@ -12,6 +12,7 @@ use super::{
     AdviceRecord, Commands, Document, RecommendationRecord, SideConfiguration, SourceRecord, View,
 };
 use crate::apply::civil;
+use crate::diagnosis::{DISTURBANCES, Finding};
 use crate::recommendation::Evidence;
 use crate::resolver::Side;
 
@@ -114,6 +115,15 @@ fn compared_server(advice: &AdviceRecord, first: &str) -> String {
             )
         }
     }
+}
+
+/// The findings a view shows. What disturbed the numbers stands right under them where they are shown.
+#[must_use]
+pub fn findings(document: &Document, view: View) -> Vec<&Finding> {
+    let has_numbers = view == View::Whole && !document.report.measurements.is_empty();
+    let is_said = |finding: &Finding| has_numbers && DISTURBANCES.contains(&finding.id.as_str());
+    let findings = document.findings.iter();
+    findings.filter(|finding| !is_said(finding)).collect()
 }
 
 /// Whose numbers these are, where they are not this run's.
