@@ -35,6 +35,24 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
+/// Files that were hard to read for some program at some time.
+fn seeds() -> Vec<Vec<u8>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/configurations");
+    let files = std::fs::read_dir(folder).unwrap();
+    let seeds: Vec<_> = files
+        .map(|file| std::fs::read(file.unwrap().path()).unwrap())
+        .collect();
+    assert!(!seeds.is_empty());
+    seeds
+}
+
+/// A seed, or two cut and put together.
+fn grown() -> impl Strategy<Value = Vec<u8>> {
+    let cut = (select(seeds()), any::<prop::sample::Index>());
+    let cut = cut.prop_map(|(seed, at)| seed[..at.index(seed.len() + 1)].to_vec());
+    (select(seeds()), cut, bytes()).prop_map(|(seed, cut, noise)| [cut, noise, seed].concat())
+}
+
 fn values(tree: &Tree) -> Vec<(Vec<u8>, Vec<Vec<u8>>)> {
     let statements = tree.lines().iter().filter_map(|line| line.statement());
     statements
@@ -55,7 +73,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_come_back(bytes in bytes(), dialect in dialects()) {
+    fn any_bytes_come_back(bytes in prop_oneof![bytes(), select(seeds()), grown()], dialect in dialects()) {
         let tree = parse(bytes.clone(), dialect);
         prop_assert_eq!(tree.print(), bytes);
     }
@@ -117,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn no_file_makes_the_resolver_panic(bytes in bytes()) {
+    fn no_file_makes_the_resolver_panic(bytes in prop_oneof![bytes(), select(seeds()), grown()]) {
         let host = Host::new();
         host.put("main", &bytes);
         let client = host.client(NOW, "web1");
