@@ -83,14 +83,18 @@ fn no_port_is_opened() {
     }
     let stage = Stage::new();
     let mut running = stage.long();
-    let mut processes = stage.processes();
-    processes.push(running.id());
-    let sockets: HashSet<String> = processes.iter().flat_map(|&id| sockets_of(id)).collect();
+    let of_all = || -> HashSet<String> {
+        let processes = stage.processes().into_iter().chain([running.id()]);
+        processes.flat_map(sockets_of).collect()
+    };
+    // Listeners, transport and stream: the connection is open.
+    let is_open = eventually(|| of_all().len() >= 4);
+    let sockets = of_all();
     let tables = ["tcp", "tcp6", "udp", "udp6"];
     let of_the_internet: Vec<String> = tables.iter().flat_map(|table| inodes(table)).collect();
     kill("TERM", running.id());
     running.wait().unwrap();
-    assert!(sockets.len() >= 4, "their sockets are seen: {sockets:?}");
+    assert!(is_open, "their sockets are seen: {sockets:?}");
     let opened: Vec<_> = of_the_internet
         .iter()
         .filter(|inode| sockets.contains(*inode))

@@ -18,6 +18,7 @@ macro_rules! trials {
 mod endings;
 mod footings;
 mod openssh;
+mod other_host;
 mod stage;
 #[path = "../support/mod.rs"]
 mod support;
@@ -30,7 +31,12 @@ fn main() -> ExitCode {
     if let Some(code) = engine::transfer::be_helper().or_else(stage::play) {
         return code;
     }
-    let rooms = [openssh::tests(), endings::tests(), footings::tests()];
+    let rooms = [
+        openssh::tests(),
+        endings::tests(),
+        footings::tests(),
+        other_host::tests(),
+    ];
     let tests = rooms.into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }

@@ -19,6 +19,8 @@ mod folder;
 #[cfg(unix)]
 mod openssh;
 #[cfg(unix)]
+mod other_host;
+#[cfg(unix)]
 mod payload;
 #[cfg(unix)]
 mod private_server;
@@ -228,9 +230,43 @@ pub fn openssh(
     #[cfg(not(unix))]
     {
         let _ = (installed, helper, cancel);
-        Err(TransferFailure::Impossible {
-            why: "transfers need Unix sockets, which ssh does not use on this system".to_owned(),
-            cure: "packet evidence needs none".to_owned(),
-        })
+        Err(no_unix_sockets())
+    }
+}
+
+/// `ssh` to a host of the user's, through the user's own files, keys and agent, which it runs unchanged but for
+/// what would falsify figures. `options` go before all others (`-F FILE`). Nothing is asked: where a password would
+/// be wanted, it fails. Every run is a connection of its own; the server's processor time is not known.
+///
+/// A cipher or MAC the host refuses gives [`TransferFailure::Refused`]; whatever would fail again,
+/// [`TransferFailure::Impossible`].
+///
+/// # Errors
+/// Where there is no usable `ssh`. No connection is made yet.
+pub fn other_host(
+    installed: &Installed,
+    host: &str,
+    options: &[OsString],
+    cancel: Arc<AtomicBool>,
+) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
+    #[cfg(unix)]
+    return Ok(Box::new(other_host::OtherHost {
+        ssh: openssh::usable(installed, installed.client.as_ref(), "ssh")?,
+        host: host.to_owned(),
+        options: options.to_vec(),
+        cancel,
+    }));
+    #[cfg(not(unix))]
+    {
+        let _ = (installed, host, options, cancel);
+        Err(no_unix_sockets())
+    }
+}
+
+#[cfg(not(unix))]
+fn no_unix_sockets() -> TransferFailure {
+    TransferFailure::Impossible {
+        why: "transfers need Unix sockets, which ssh does not use on this system".to_owned(),
+        cure: "packet evidence needs none".to_owned(),
     }
 }

@@ -207,7 +207,8 @@ const SETTINGS: [&str; 10] = [
     "ExitOnForwardFailure=yes",
     "GlobalKnownHostsFile=/dev/null",
     "IdentitiesOnly=yes",
-    "LogLevel=ERROR",
+    // At this level ssh says why it cannot negotiate.
+    "LogLevel=INFO",
     "PreferredAuthentications=publickey",
     "ProxyUseFdpass=yes",
     "StrictHostKeyChecking=no",
@@ -215,7 +216,7 @@ const SETTINGS: [&str; 10] = [
 ];
 
 /// The one cipher and MAC of a request; the default of either where it names none.
-fn algorithms(request: &TransferRequest) -> Vec<OsString> {
+pub(super) fn algorithms(request: &TransferRequest) -> Vec<OsString> {
     let cipher = (!request.cipher.is_empty()).then_some(("-c", &request.cipher));
     let mac = request.mac.as_ref().map(|mac| ("-m", mac));
     let both = cipher.into_iter().chain(mac);
@@ -224,7 +225,7 @@ fn algorithms(request: &TransferRequest) -> Vec<OsString> {
 }
 
 /// The path of a program that is there and new enough.
-fn usable(
+pub(super) fn usable(
     installed: &Installed,
     program: Option<&InstalledProgram>,
     name: &str,
@@ -275,14 +276,18 @@ fn key_exchanges(ssh: &Path) -> Vec<&'static str> {
     KEY_EXCHANGES.into_iter().filter(is_known).collect()
 }
 
-/// What a program wrote to its log, without the lines that only say how a connection ended.
+/// What a program wrote to its log.
 fn words(folder: &Folder, log: &str) -> String {
+    significant(&fs::read(folder.file(log)).unwrap_or_default())
+}
+
+/// What a program said, without the lines that only say how a connection ended or that a host is new.
+pub(super) fn significant(said: &[u8]) -> String {
     const MOST: usize = 400;
-    let said = fs::read(folder.file(log)).unwrap_or_default();
-    let said = String::from_utf8_lossy(&said);
+    const IDLE: [&str; 2] = ["Connection ", "Warning: Permanently added"];
+    let said = String::from_utf8_lossy(said);
     let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let lines: Vec<&str> = lines
-        .filter(|line| !line.starts_with("Connection "))
-        .collect();
+    let is_idle = |line: &str| IDLE.iter().any(|start| line.starts_with(start));
+    let lines: Vec<&str> = lines.filter(|line| !is_idle(line)).collect();
     lines.join("; ").chars().take(MOST).collect()
 }
