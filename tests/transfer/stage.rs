@@ -93,7 +93,11 @@ impl Stage {
         let folder = tempfile::tempdir_in("/tmp").unwrap();
         let stage = Self { folder };
         open_to_all(stage.folder.path());
-        fs::copy(std::env::current_exe().unwrap(), stage.program()).unwrap();
+        // By another process: a file this one has open for writing cannot be run by what it forks meanwhile.
+        let ours = std::env::current_exe().unwrap();
+        let copied = Command::new("cp").arg(ours).arg(stage.program()).status();
+        assert!(copied.unwrap().success());
+        open_to_all(&stage.program());
         fs::create_dir(stage.left()).unwrap();
         fs::set_permissions(stage.left(), fs::Permissions::from_mode(0o1777)).unwrap();
         stage
@@ -148,21 +152,23 @@ impl Stage {
         command
     }
 
-    /// The processes, other than the stage itself, that were told to use something in its `TMPDIR`.
+    /// The processes, other than the stage itself, that were told to use something in its `TMPDIR`, or that
+    /// write their log there: `sshd` changes what it was told into a title.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let left = self.left().into_os_string().into_string().unwrap();
         let all = fs::read_dir("/proc").unwrap().flatten();
         let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         ids.filter(|id| {
             let words = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&words).contains(&left)
+            let log = fs::read_link(format!("/proc/{id}/fd/2")).unwrap_or_default();
+            String::from_utf8_lossy(&words).contains(&left) || log.starts_with(&left)
         })
         .collect()
     }
 }
 
-fn open_to_all(folder: &Path) {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+fn open_to_all(path: &Path) {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Whether something becomes true within ten seconds.

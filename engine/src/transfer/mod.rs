@@ -106,7 +106,7 @@ impl fmt::Display for Way {
 /// One run: a connection that is made, sends for a while, and ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransferRequest {
-    /// The cipher, as `ssh -c` takes it.
+    /// The cipher, as `ssh -c` takes it; empty for whatever the programs agree on by themselves.
     pub cipher: String,
     /// The only MAC offered beside it; `None` for an AEAD.
     pub mac: Option<String>,
