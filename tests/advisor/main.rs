@@ -56,6 +56,7 @@ mod precedence;
 #[cfg(unix)]
 mod question;
 mod recommendation;
+mod regret;
 #[cfg(unix)]
 mod releases;
 #[path = "../support/report.rs"]
