@@ -16,7 +16,16 @@ const KEY: [u8; 32] = [0x5a; 32];
 /// Work on a buffer in place.
 type Run = Box<dyn FnMut(&mut [u8])>;
 
-criterion_group!(kernels, chacha20, poly1305, aes_ctr, ghash, aes_gcm, umac);
+criterion_group!(
+    kernels,
+    chacha20,
+    poly1305,
+    chacha20_poly1305,
+    aes_ctr,
+    ghash,
+    aes_gcm,
+    umac
+);
 criterion_main!(kernels);
 
 fn detected() -> Detected {
@@ -81,6 +90,19 @@ fn poly1305(criterion: &mut Criterion) {
         "poly1305",
         rows.chain([("rustcrypto", rustcrypto)]).collect(),
     );
+}
+
+fn chacha20_poly1305(criterion: &mut Criterion) {
+    use engine::kernels::chacha20_poly1305::{ChaCha20Poly1305, Key};
+
+    let rows = Kernel::<ChaCha20Poly1305>::usable(detected()).map(|row| {
+        let key = Key::new(&KEY, &[0xa5; 32]);
+        let run: Run = Box::new(move |data| {
+            black_box(row.seal(&key, [7; 8], data));
+        });
+        (row.name(), run)
+    });
+    compare(criterion, "chacha20-poly1305", rows.collect());
 }
 
 fn aes_ctr(criterion: &mut Criterion) {

@@ -3,6 +3,7 @@
 
 use engine::cpu::Features;
 use engine::kernels::chacha20::ChaCha20;
+use engine::kernels::chacha20_poly1305::ChaCha20Poly1305;
 use engine::kernels::poly1305::Poly1305;
 use engine::kernels::{Primitive, choose};
 
@@ -57,4 +58,13 @@ fn poly1305() {
         scalar, scalar, scalar, scalar, scalar, avx2, avx2, avx2, avx2, ifma, ifma, ifma, scalar,
     ]);
     assert_eq!(choose::<Poly1305>(Features::NONE).name, scalar);
+}
+
+#[test]
+fn chacha20_poly1305() {
+    let [sse2, avx2, ifma] = ["sse2", "avx2", "avx512ifma"];
+    assert_rows::<ChaCha20Poly1305>([
+        sse2, sse2, sse2, sse2, sse2, avx2, avx2, avx2, avx2, ifma, ifma, ifma, sse2,
+    ]);
+    assert_eq!(choose::<ChaCha20Poly1305>(Features::NONE).name, "portable");
 }

@@ -6,6 +6,7 @@ mod aes_gcm;
 #[path = "../support/carrier.rs"]
 mod carrier;
 mod chacha20;
+mod chacha20_poly1305;
 mod commands;
 mod cpu;
 #[cfg(target_arch = "x86_64")]

@@ -128,7 +128,7 @@ fn native_names_the_rows_that_work() {
     let worker = |cipher, mac| portable.worker(cipher, mac).map_err(|reason| reason.0);
     assert_eq!(
         worker(Cipher::ChaCha20Poly1305, None).as_deref(),
-        Ok("chacha20 portable + poly1305 portable")
+        Ok("chacha20-poly1305 portable")
     );
     assert_eq!(
         worker(Cipher::Aes128Gcm, None).as_deref(),

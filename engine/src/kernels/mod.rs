@@ -10,6 +10,7 @@
 pub mod aes;
 pub mod aes_gcm;
 pub mod chacha20;
+pub mod chacha20_poly1305;
 pub mod ghash;
 mod lanes;
 pub mod poly1305;

@@ -18,10 +18,10 @@ mod layout;
 mod parts;
 
 pub use aes_gcm::AesGcm;
-pub use chacha20_poly1305::ChaCha20Poly1305;
+pub use chacha20_poly1305::{ChaCha20Poly1305, Separately};
 pub use cipher_and_mac::CipherAndMac;
 pub use layout::Layout;
-pub use parts::{BlockMode, GcmCipher, KeyStream, OneTimeMac, PacketMac};
+pub use parts::{BlockMode, GcmCipher, KeyStream, LengthAndBody, OneTimeMac, PacketMac};
 
 /// Length in bytes of the field that opens every packet.
 pub const LENGTH_FIELD: usize = 4;

@@ -1,7 +1,7 @@
 //! The parts a packet construction is composed of.
 #![forbid(unsafe_code)]
 
-use super::PacketError;
+use super::{LENGTH_FIELD, PacketError};
 
 /// ChaCha20 as SSH uses it: 64-bit little-endian block counter, 64-bit nonce.
 pub trait KeyStream: Send {
@@ -20,6 +20,33 @@ pub trait OneTimeMac: Send {
     /// # Errors
     /// When a library fails.
     fn tag(&mut self, key: &[u8; 32], data: &[u8]) -> Result<[u8; 16], PacketError>;
+}
+
+/// ChaCha20 and Poly1305 of one direction, over length field and body of a packet
+/// (`PROTOCOL.chacha20poly1305`). `packet` is both, without the tag, and long enough for its length field.
+pub trait LengthAndBody: Send {
+    /// Encrypts a packet in place and gives its tag.
+    ///
+    /// # Errors
+    /// When a library fails.
+    fn seal(&mut self, sequence: u32, packet: &mut [u8]) -> Result<[u8; 16], PacketError>;
+
+    /// Decrypts the length field of the packet that is opened next, usually.
+    ///
+    /// # Errors
+    /// When a library fails.
+    fn length(
+        &mut self,
+        sequence: u32,
+        field: [u8; LENGTH_FIELD],
+    ) -> Result<[u8; LENGTH_FIELD], PacketError>;
+
+    /// Checks the tag and decrypts a packet in place.
+    ///
+    /// # Errors
+    /// [`PacketError::Refused`] when the tag does not fit; no plaintext is left in `packet` then.
+    fn open(&mut self, sequence: u32, packet: &mut [u8], tag: &[u8; 16])
+    -> Result<(), PacketError>;
 }
 
 /// AES-GCM with a 12-byte nonce and a 16-byte tag (NIST SP 800-38D).

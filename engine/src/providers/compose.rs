@@ -4,20 +4,23 @@
 use super::{Direction, Keys, Unavailable};
 use crate::algorithm::{Cipher, Mac, MacFunction};
 use crate::packet::{
-    AesGcm, BlockMode, ChaCha20Poly1305, CipherAndMac, GcmCipher, KeyStream, OneTimeMac,
-    PacketCipher, PacketMac,
+    AesGcm, BlockMode, ChaCha20Poly1305, CipherAndMac, GcmCipher, LengthAndBody, PacketCipher,
+    PacketMac,
 };
 
 /// What a provider brings. Keys have the right lengths when they arrive here.
 pub(super) trait Parts {
-    type Stream: KeyStream + 'static;
-    type OneTime: OneTimeMac + 'static;
+    type ChaCha20Poly1305: LengthAndBody + 'static;
     type Gcm: GcmCipher + 'static;
     type Mode: BlockMode + 'static;
     type Mac: PacketMac + 'static;
 
-    fn stream(&self, key: &[u8; 32]) -> Result<Self::Stream, Unavailable>;
-    fn one_time_mac(&self) -> Result<Self::OneTime, Unavailable>;
+    /// The worker with the key of the body and the key of the length field.
+    fn chacha20_poly1305(
+        &self,
+        main: &[u8; 32],
+        header: &[u8; 32],
+    ) -> Result<Self::ChaCha20Poly1305, Unavailable>;
     fn gcm(
         &self,
         cipher: Cipher,
@@ -51,11 +54,8 @@ pub(super) fn compose(
             let wrong = || Unavailable(format!("{cipher} takes two keys of 32 bytes"));
             let main = keys.cipher.first_chunk().ok_or_else(wrong)?;
             let header = keys.cipher.last_chunk().ok_or_else(wrong)?;
-            Ok(Box::new(ChaCha20Poly1305::new(
-                parts.stream(main)?,
-                parts.stream(header)?,
-                parts.one_time_mac()?,
-            )))
+            let worker = parts.chacha20_poly1305(main, header)?;
+            Ok(Box::new(ChaCha20Poly1305::new(worker)))
         }
         (_, None) => {
             let wrong = |_| Unavailable(format!("{cipher} takes an IV of 12 bytes"));

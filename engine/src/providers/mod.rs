@@ -56,7 +56,7 @@ pub trait Provider: Sync {
     /// Its name in reports.
     fn name(&self) -> ProviderName;
 
-    /// What would do the work: the rows of our kernels (`chacha20 avx2 + poly1305 portable`), or
+    /// What would do the work: the rows of our kernels (`aes aesni + ghash pclmul`), or
     /// the library and its version (`OpenSSL 3.0.19`).
     ///
     /// # Errors

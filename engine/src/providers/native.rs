@@ -14,18 +14,19 @@ use crate::kernels::Kernel;
 use crate::kernels::aes::{self, Aes};
 use crate::kernels::aes_gcm::{self, AesGcm};
 use crate::kernels::chacha20::{self, ChaCha20};
+use crate::kernels::chacha20_poly1305::{self, ChaCha20Poly1305, Start};
 use crate::kernels::poly1305::Poly1305;
 use crate::kernels::umac::{Nh, TagLen, Umac};
 use crate::packet::{
-    BlockMode, GcmCipher, KeyStream, OneTimeMac, PacketCipher, PacketError, PacketMac,
+    BlockMode, GcmCipher, KeyStream, LENGTH_FIELD, LengthAndBody, OneTimeMac, PacketCipher,
+    PacketError, PacketMac,
 };
 use crate::report::ProviderName;
 
 /// The provider: for each primitive the row that works.
 #[derive(Clone, Copy, Debug)]
 pub struct Native {
-    chacha20: Kernel<ChaCha20>,
-    poly1305: Kernel<Poly1305>,
+    chacha20_poly1305: Kernel<ChaCha20Poly1305>,
     aes: Kernel<Aes>,
     gcm: aes_gcm::Rows,
     nh: Kernel<Nh>,
@@ -36,8 +37,7 @@ impl Native {
     #[must_use]
     pub fn new(detected: Detected) -> Self {
         Self {
-            chacha20: Kernel::best(detected),
-            poly1305: Kernel::best(detected),
+            chacha20_poly1305: Kernel::best(detected),
             aes: Kernel::best(detected),
             gcm: aes_gcm::Rows::best(detected),
             nh: Kernel::best(detected),
@@ -52,19 +52,17 @@ impl Provider for Native {
 
     fn worker(&self, cipher: Cipher, mac: Option<Mac>) -> Result<String, Unavailable> {
         attempt(self, cipher, mac)?;
-        let first = match (cipher, mac) {
-            (Cipher::ChaCha20Poly1305, _) => format!("chacha20 {}", self.chacha20.name()),
-            (_, None) => return Ok(self.gcm.to_string()),
-            _ => format!("aes {}", self.aes.name()),
-        };
-        let second = match mac.map(|mac| mac.function) {
-            None => format!("poly1305 {}", self.poly1305.name()),
-            Some(MacFunction::Umac64 | MacFunction::Umac128) => {
-                format!("umac {}", self.nh.name())
+        let aes = self.aes.name();
+        Ok(match (cipher, mac.map(|mac| mac.function)) {
+            (Cipher::ChaCha20Poly1305, _) => {
+                format!("chacha20-poly1305 {}", self.chacha20_poly1305.name())
             }
-            Some(function) => format!("crates {}", hmac_crates(function)),
-        };
-        Ok(format!("{first} + {second}"))
+            (_, None) => self.gcm.to_string(),
+            (_, Some(MacFunction::Umac64 | MacFunction::Umac128)) => {
+                format!("aes {aes} + umac {}", self.nh.name())
+            }
+            (_, Some(function)) => format!("aes {aes} + crates {}", hmac_crates(function)),
+        })
     }
 
     fn packet_cipher(
@@ -79,18 +77,22 @@ impl Provider for Native {
 }
 
 impl Parts for Native {
-    type Stream = KernelStream;
-    type OneTime = Kernel<Poly1305>;
+    type ChaCha20Poly1305 = OnePass;
     type Gcm = AesGcm;
     type Mode = CounterMode;
     type Mac = Box<dyn PacketMac>;
 
-    fn stream(&self, key: &[u8; 32]) -> Result<KernelStream, Unavailable> {
-        Ok(KernelStream::new(self.chacha20, key))
-    }
-
-    fn one_time_mac(&self) -> Result<Kernel<Poly1305>, Unavailable> {
-        Ok(self.poly1305)
+    fn chacha20_poly1305(
+        &self,
+        main: &[u8; 32],
+        header: &[u8; 32],
+    ) -> Result<OnePass, Unavailable> {
+        Ok(OnePass {
+            kernel: self.chacha20_poly1305,
+            key: chacha20_poly1305::Key::new(main, header),
+            start: Start::new(),
+            begun: None,
+        })
     }
 
     fn gcm(
@@ -126,6 +128,61 @@ impl Parts for Native {
             None => hmac(function, key),
         }
     }
+}
+
+/// ChaCha20 and Poly1305 in one pass. Reading a packet's length makes its key stream's start, which
+/// opening it then finds.
+pub(super) struct OnePass {
+    kernel: Kernel<ChaCha20Poly1305>,
+    key: chacha20_poly1305::Key,
+    start: Start,
+    /// The packet that `start` belongs to.
+    begun: Option<u32>,
+}
+
+impl OnePass {
+    fn begin(&mut self, sequence: u32) {
+        if self.begun != Some(sequence) {
+            self.kernel
+                .begin(&self.key, nonce(sequence), &mut self.start);
+            self.begun = Some(sequence);
+        }
+    }
+}
+
+impl LengthAndBody for OnePass {
+    fn seal(&mut self, sequence: u32, packet: &mut [u8]) -> Result<[u8; 16], PacketError> {
+        Ok(self.kernel.seal(&self.key, nonce(sequence), packet))
+    }
+
+    fn length(
+        &mut self,
+        sequence: u32,
+        field: [u8; LENGTH_FIELD],
+    ) -> Result<[u8; LENGTH_FIELD], PacketError> {
+        self.begin(sequence);
+        Ok(self.start.header(field))
+    }
+
+    fn open(
+        &mut self,
+        sequence: u32,
+        packet: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), PacketError> {
+        self.begin(sequence);
+        let (key, nonce) = (&self.key, nonce(sequence));
+        if self.kernel.open(key, nonce, &self.start, packet, tag) {
+            Ok(())
+        } else {
+            Err(PacketError::Refused)
+        }
+    }
+}
+
+/// The sequence number as `PROTOCOL.chacha20poly1305` writes it into the nonce.
+fn nonce(sequence: u32) -> [u8; 8] {
+    u64::from(sequence).to_be_bytes()
 }
 
 /// ChaCha20 of a row of ours.

@@ -21,7 +21,7 @@ use crate::kernels::aes::Aes;
 use crate::kernels::chacha20::ChaCha20;
 use crate::kernels::poly1305::Poly1305;
 use crate::kernels::umac::Nh;
-use crate::packet::{KeyStream, PacketCipher, PacketError, PacketMac};
+use crate::packet::{KeyStream, PacketCipher, PacketError, PacketMac, Separately};
 use crate::report::ProviderName;
 
 /// The provider.
@@ -55,6 +55,13 @@ impl OpenSsh {
             // UMAC's one block of AES a packet is libcrypto's `AES_encrypt` there; our bitsliced row,
             // made for many blocks, would be several times slower.
             aes: Kernel::best(detected),
+        }
+    }
+
+    fn stream(&self, key: &[u8; 32]) -> Result<Stream, Unavailable> {
+        match self.chacha20 {
+            Some(kernel) => Ok(Stream::Own(KernelStream::new(kernel, key))),
+            None => self.library()?.stream(key).map(Stream::Library),
         }
     }
 
@@ -99,21 +106,18 @@ impl Provider for OpenSsh {
 }
 
 impl Parts for OpenSsh {
-    type Stream = Stream;
-    type OneTime = Kernel<Poly1305>;
+    type ChaCha20Poly1305 = Separately<Stream, Kernel<Poly1305>>;
     type Gcm = EvpGcm;
     type Mode = EvpMode;
     type Mac = Box<dyn PacketMac>;
 
-    fn stream(&self, key: &[u8; 32]) -> Result<Stream, Unavailable> {
-        match self.chacha20 {
-            Some(kernel) => Ok(Stream::Own(KernelStream::new(kernel, key))),
-            None => self.library()?.stream(key).map(Stream::Library),
-        }
-    }
-
-    fn one_time_mac(&self) -> Result<Kernel<Poly1305>, Unavailable> {
-        Ok(self.poly1305)
+    fn chacha20_poly1305(
+        &self,
+        main: &[u8; 32],
+        header: &[u8; 32],
+    ) -> Result<Self::ChaCha20Poly1305, Unavailable> {
+        let (main, header) = (self.stream(main)?, self.stream(header)?);
+        Ok(Separately::new(main, header, self.poly1305))
     }
 
     fn gcm(&self, cipher: Cipher, key: &[u8], direction: Direction) -> Result<EvpGcm, Unavailable> {

@@ -23,7 +23,7 @@ use super::compose::{Parts, attempt, compose};
 use super::{Direction, Keys, Provider, Unavailable};
 use crate::algorithm::{Cipher, Mac, MacFunction, Mode};
 use crate::packet::{
-    BlockMode, GcmCipher, KeyStream, OneTimeMac, PacketCipher, PacketError, PacketMac,
+    BlockMode, GcmCipher, KeyStream, OneTimeMac, PacketCipher, PacketError, PacketMac, Separately,
 };
 use crate::report::ProviderName;
 
@@ -65,18 +65,18 @@ impl Provider for RustCrypto {
 }
 
 impl Parts for RustCrypto {
-    type Stream = ChaCha20;
-    type OneTime = OneTimePoly1305;
+    type ChaCha20Poly1305 = Separately<ChaCha20, OneTimePoly1305>;
     type Gcm = Box<dyn GcmCipher>;
     type Mode = Box<dyn BlockMode>;
     type Mac = Box<dyn PacketMac>;
 
-    fn stream(&self, key: &[u8; 32]) -> Result<ChaCha20, Unavailable> {
-        Ok(ChaCha20(Zeroizing::new(*key)))
-    }
-
-    fn one_time_mac(&self) -> Result<OneTimePoly1305, Unavailable> {
-        Ok(OneTimePoly1305)
+    fn chacha20_poly1305(
+        &self,
+        main: &[u8; 32],
+        header: &[u8; 32],
+    ) -> Result<Self::ChaCha20Poly1305, Unavailable> {
+        let [main, header] = [main, header].map(|key| ChaCha20(Zeroizing::new(*key)));
+        Ok(Separately::new(main, header, OneTimePoly1305))
     }
 
     fn gcm(

@@ -15,7 +15,7 @@ pub(super) type Pair = [Stream; 2];
 pub(super) type Rows = [__m256i; 4];
 
 #[target_feature(enable = "avx2")]
-pub(super) fn apply(args: XorArgs<'_>) {
+pub(in crate::kernels) fn apply(args: XorArgs<'_>) {
     let (key, nonce, mut block) = (args.key, args.nonce, args.block);
     // Masks that the compiler can see make it replace one shuffle by two.
     let masks = black_box(&MASKS);
@@ -168,14 +168,41 @@ fn transpose_halves(x: [__m256i; 4]) -> [__m256i; 4] {
 }
 
 /// `N` pairs of blocks, by rows.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn by_rows<const N: usize>(masks: &Masks, key: &Key, nonce: u64, block: u64) -> [Pair; N] {
+    mixed(masks, &rows(key, nonce, block))
+}
+
+/// The first four blocks of a message with a header: block 0 of the header's key, blocks 0 to 2 of the other.
+#[target_feature(enable = "avx2")]
+pub(in crate::kernels) fn first_blocks(
+    header: &Key,
+    main: &Key,
+    nonce: u64,
+    blocks: &mut [[u8; BLOCK]; 4],
+) {
+    let [head] = rows(header, nonce, 0);
+    let [mut first, second] = rows(main, nonce, u64::MAX);
+    for i in 0..4 {
+        first[i] = _mm256_blend_epi32::<0x0f>(first[i], head[i]);
+    }
+    let streams = mixed(black_box(&MASKS), &[first, second]);
+    for (block, stream) in blocks.iter_mut().zip(streams.as_flattened()) {
+        for (bytes, words) in block.as_chunks_mut().0.iter_mut().zip(stream) {
+            store256(bytes, *words);
+        }
+    }
+}
+
+/// The key stream of `N` pairs of states.
 ///
 /// Between the column and the diagonal round the rows turn against each other. Row b, which is ready
 /// last, stays where it is, so that the shuffles are off the critical path.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn by_rows<const N: usize>(masks: &Masks, key: &Key, nonce: u64, block: u64) -> [Pair; N] {
-    let start = rows(key, nonce, block);
-    let mut x = start;
+fn mixed<const N: usize>(masks: &Masks, start: &[Rows; N]) -> [Pair; N] {
+    let mut x = *start;
     for _ in 0..DOUBLE_ROUNDS {
         for [a, b, c, d] in &mut x {
             quarter_rounds!(masks, (*a, *b, *c, *d));
@@ -188,7 +215,7 @@ fn by_rows<const N: usize>(masks: &Masks, key: &Key, nonce: u64, block: u64) -> 
             *d = _mm256_shuffle_epi32::<0x4e>(*d);
         }
     }
-    from_rows(x, &start)
+    from_rows(x, start)
 }
 
 /// The states of `N` pairs of blocks.

@@ -7,10 +7,14 @@ use std::arch::x86_64::*;
 use std::hint::black_box;
 
 /// Four blocks of key stream, one after the other.
-type Four = [__m512i; 4];
+pub(in crate::kernels) type Four = [__m512i; 4];
+/// The rows of four words of four blocks, side by side.
+pub(in crate::kernels) type Rows = [__m512i; 4];
+/// One word of sixteen blocks in each vector.
+pub(in crate::kernels) type Words = [__m512i; 16];
 
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn apply(args: XorArgs<'_>) {
+pub(in crate::kernels) fn apply(args: XorArgs<'_>) {
     let (key, nonce, mut block) = (args.key, args.nonce, args.block);
     // Words the compiler can see would be kept in sixteen registers, and those on the stack.
     let state = black_box(words(key, nonce));
@@ -28,7 +32,7 @@ pub(super) fn apply(args: XorArgs<'_>) {
 /// XORs key stream into a buffer no longer than it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn xor_fours<const N: usize>(data: &mut [u8], streams: &[Four; N]) {
+pub(in crate::kernels) fn xor_fours<const N: usize>(data: &mut [u8], streams: &[Four; N]) {
     let (blocks, _) = data.as_chunks_mut::<BLOCK>();
     let (fours, _) = blocks.as_chunks_mut::<4>();
     if let Some(fours) = fours.as_mut_array::<N>() {
@@ -46,7 +50,7 @@ fn xor_fours<const N: usize>(data: &mut [u8], streams: &[Four; N]) {
 
 /// The state of block 0, its words one by one.
 #[inline]
-fn words(key: &Key, nonce: u64) -> [u32; 16] {
+pub(in crate::kernels) fn words(key: &Key, nonce: u64) -> [u32; 16] {
     let mut words = [0; 16];
     words[..4].copy_from_slice(&CONSTANTS);
     for i in 0..8 {
@@ -60,19 +64,64 @@ fn words(key: &Key, nonce: u64) -> [u32; 16] {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn sixteen_blocks(state: &[u32; 16], block: u64) -> [Four; 4] {
+    let mut x = start(state, block);
+    for _ in 0..DOUBLE_ROUNDS {
+        x = diagonal_round(column_round(x));
+    }
+    finish(x, state, block)
+}
+
+/// The states of sixteen blocks.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn start(state: &[u32; 16], block: u64) -> Words {
     let [low, high] = counters(block);
     let mut x = [low; 16];
     for i in 0..16 {
         x[i] = _mm512_set1_epi32(state[i] as i32);
     }
     (x[12], x[13]) = (low, high);
-    for _ in 0..DOUBLE_ROUNDS {
-        double_round!((), x);
-    }
-    for i in 0..16 {
+    x
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn column_round(mut x: Words) -> Words {
+    quarter_rounds!(
+        (),
+        (x[0], x[4], x[8], x[12]),
+        (x[1], x[5], x[9], x[13]),
+        (x[2], x[6], x[10], x[14]),
+        (x[3], x[7], x[11], x[15])
+    );
+    x
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn diagonal_round(mut x: Words) -> Words {
+    quarter_rounds!(
+        (),
+        (x[0], x[5], x[10], x[15]),
+        (x[1], x[6], x[11], x[12]),
+        (x[2], x[7], x[8], x[13]),
+        (x[3], x[4], x[9], x[14])
+    );
+    x
+}
+
+/// The key stream of sixteen mixed states.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn finish(mut x: Words, state: &[u32; 16], block: u64) -> [Four; 4] {
+    let [low, high] = counters(block);
+    for i in 0..12 {
         x[i] = add(x[i], _mm512_set1_epi32(state[i] as i32));
     }
     (x[12], x[13]) = (add(x[12], low), add(x[13], high));
+    for i in 14..16 {
+        x[i] = add(x[i], _mm512_set1_epi32(state[i] as i32));
+    }
     transpose(x)
 }
 
@@ -140,35 +189,67 @@ fn gather([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     ]
 }
 
-/// `N` times four blocks; a vector holds the same row of four words of all four.
+/// `N` times four blocks, by rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn by_rows<const N: usize>(key: &Key, nonce: u64, block: u64) -> [Four; N] {
-    let [low, high] = key.halves();
-    let row_a = _mm512_broadcast_i32x4(constants());
-    let row_b = _mm512_broadcast_i32x4(load128(low));
-    let row_c = _mm512_broadcast_i32x4(load128(high));
-    let mut start = [[row_a, row_b, row_c, row_a]; N];
-    for (i, [.., row_d]) in start.iter_mut().enumerate() {
-        *row_d = numbered(nonce, block.wrapping_add(4 * i as u64));
+    let mut start = [rows(key, nonce, block); N];
+    for (i, rows_of_four) in start.iter_mut().enumerate().skip(1) {
+        *rows_of_four = rows(key, nonce, block.wrapping_add(4 * i as u64));
     }
-    let mut x = start;
+    mixed(&start)
+}
+
+/// The key stream of `N` times four states.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn mixed<const N: usize>(start: &[Rows; N]) -> [Four; N] {
+    let mut x = *start;
     for _ in 0..DOUBLE_ROUNDS {
         for rows in &mut x {
             *rows = double_round_of_rows(*rows);
         }
     }
-    let mut streams = [[row_a; 4]; N];
     for i in 0..N {
-        let (x, start) = (x[i], start[i]);
-        streams[i] = gather([
-            add(x[0], start[0]),
-            add(x[1], start[1]),
-            add(x[2], start[2]),
-            add(x[3], start[3]),
-        ]);
+        x[i] = finish_rows(x[i], &start[i]);
     }
-    streams
+    x
+}
+
+/// The states of four blocks.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn rows(key: &Key, nonce: u64, block: u64) -> Rows {
+    let [low, high] = key.halves();
+    let number = |i: u64| block.wrapping_add(i) as i64;
+    let nonce = nonce as i64;
+    [
+        _mm512_broadcast_i32x4(constants()),
+        _mm512_broadcast_i32x4(load128(low)),
+        _mm512_broadcast_i32x4(load128(high)),
+        _mm512_set_epi64(
+            nonce,
+            number(3),
+            nonce,
+            number(2),
+            nonce,
+            number(1),
+            nonce,
+            number(0),
+        ),
+    ]
+}
+
+/// The key stream of four mixed states.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::kernels) fn finish_rows(x: Rows, start: &Rows) -> Four {
+    gather([
+        add(x[0], start[0]),
+        add(x[1], start[1]),
+        add(x[2], start[2]),
+        add(x[3], start[3]),
+    ])
 }
 
 #[inline]
@@ -178,29 +259,11 @@ fn constants() -> __m128i {
     _mm_set_epi32(d as i32, c as i32, b as i32, a as i32)
 }
 
-/// Row d of four blocks.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn numbered(nonce: u64, block: u64) -> __m512i {
-    let number = |i: u64| block.wrapping_add(i) as i64;
-    let nonce = nonce as i64;
-    _mm512_set_epi64(
-        nonce,
-        number(3),
-        nonce,
-        number(2),
-        nonce,
-        number(1),
-        nonce,
-        number(0),
-    )
-}
-
 /// Between the column and the diagonal round the rows turn against each other. Row b, which is ready
 /// last, stays where it is, so that the shuffles are off the critical path.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn double_round_of_rows([mut a, mut b, mut c, mut d]: [__m512i; 4]) -> [__m512i; 4] {
+pub(in crate::kernels) fn double_round_of_rows([mut a, mut b, mut c, mut d]: Rows) -> Rows {
     quarter_rounds!((), (a, b, c, d));
     a = _mm512_shuffle_epi32::<0x93>(a);
     c = _mm512_shuffle_epi32::<0x39>(c);

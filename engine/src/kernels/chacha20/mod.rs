@@ -44,16 +44,16 @@ macro_rules! double_round {
     };
 }
 
-mod portable;
+pub(super) mod portable;
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(super) mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512vl;
 #[cfg(target_arch = "x86_64")]
-mod sse2;
+pub(super) mod sse2;
 
 use super::row::{Entry, Kernel, Operation, Primitive, Row, row};
 use super::wipe;
@@ -114,12 +114,12 @@ impl Kernel<ChaCha20> {
 struct Xor;
 
 /// What [`Xor`] takes.
-struct XorArgs<'a> {
-    key: &'a Key,
+pub(super) struct XorArgs<'a> {
+    pub(super) key: &'a Key,
     /// Words 14 and 15 of the state, the lower first.
-    nonce: u64,
-    block: u64,
-    data: &'a mut [u8],
+    pub(super) nonce: u64,
+    pub(super) block: u64,
+    pub(super) data: &'a mut [u8],
 }
 
 impl Operation for Xor {
@@ -149,15 +149,15 @@ impl Primitive for ChaCha20 {
 }
 
 /// Length of a block in bytes.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 /// Double rounds to a block.
-const DOUBLE_ROUNDS: usize = 10;
+pub(super) const DOUBLE_ROUNDS: usize = 10;
 /// Words 0 to 3 of every state: "expand 32-byte k".
 const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
 
 /// XORs the start of one block of key stream into a buffer no longer than it.
 #[inline]
-fn xor_partial(data: &mut [u8], stream: &[u8; BLOCK]) {
+pub(super) fn xor_partial(data: &mut [u8], stream: &[u8; BLOCK]) {
     let (words, bytes) = data.as_chunks_mut::<8>();
     let (stream_words, _) = stream.as_chunks::<8>();
     let used = 8 * words.len();

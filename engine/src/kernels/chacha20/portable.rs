@@ -4,7 +4,7 @@
 use super::{BLOCK, CONSTANTS, DOUBLE_ROUNDS, Key, XorArgs, xor_partial};
 use zeroize::optimization_barrier;
 
-pub(super) fn apply(args: XorArgs<'_>) {
+pub(in crate::kernels) fn apply(args: XorArgs<'_>) {
     let mut state = initial(args.key, args.nonce);
     let mut stream = [0; BLOCK];
     let mut block = args.block;

@@ -10,7 +10,7 @@ use zeroize::optimization_barrier;
 type Stream = [__m128i; 4];
 
 #[target_feature(enable = "sse2")]
-pub(super) fn apply(args: XorArgs<'_>) {
+pub(in crate::kernels) fn apply(args: XorArgs<'_>) {
     let (key, nonce, mut block) = (args.key, args.nonce, args.block);
     let (passes, rest) = args.data.as_chunks_mut::<{ 4 * BLOCK }>();
     for pass in passes {

@@ -18,7 +18,7 @@ const WORTH_VECTORS: usize = 320;
 type Limbs = [__m256i; 5];
 
 #[target_feature(enable = "avx2")]
-pub(super) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
+pub(in crate::kernels) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
     if data.len() < WORTH_VECTORS {
         return portable::tag((key, data));
     }

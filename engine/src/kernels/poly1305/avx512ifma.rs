@@ -13,54 +13,67 @@ use crate::kernels::lanes::{load512, load512_end};
 use std::arch::x86_64::*;
 use zeroize::optimization_barrier;
 
-/// Shorter messages are done before the powers of r have paid.
-const WORTH_VECTORS: usize = 240;
+/// Shorter messages are done before the powers of r have paid; from here on there is a step.
+const WORTH_VECTORS: usize = STEP;
 
 /// Steps from which on two of them go through one carry: with fewer it gains nothing.
 const WORTH_PAIRS: usize = 8;
 
 /// Bytes of a step: two groups of eight blocks.
-const STEP: usize = 16 * BLOCK;
+pub(in crate::kernels) const STEP: usize = 16 * BLOCK;
 
 /// One limb of eight numbers in each vector.
-type Limbs = [__m512i; 3];
+pub(in crate::kernels) type Limbs = [__m512i; 3];
 
 #[target_feature(enable = "avx512f,avx512bw,avx512ifma,avx512vbmi2")]
-pub(super) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
+pub(in crate::kernels) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
     if data.len() < WORTH_VECTORS {
         return portable::tag((key, data));
     }
     let mut r = Multiplier::new(key);
     let mut powers = Powers::new(&r);
-    let (whole, partial) = data.split_at(data.len() - data.len() % BLOCK);
-    let (head, steps) = whole.split_at(whole.len() % STEP);
-    let (steps, _) = steps.as_chunks();
-    let h = match steps.split_last() {
-        None => last_step(lanes_of_zero(), split_end(head), &powers),
-        Some((last, steps)) => {
-            let mut h = first_step(head, &powers);
-            let (pairs, single) = if steps.len() < WORTH_PAIRS {
-                (&[][..], steps)
-            } else {
-                steps.as_chunks::<2>()
-            };
-            h = add_pairs(h, pairs, &powers);
-            for step in single {
-                h = next_step(h, step, &powers);
-            }
-            last_step(h, split_step(last), &powers)
-        }
-    };
+    let (head, rest) = data.split_at(head_len(data.len()));
+    let h = add_rest(first_step(head, &powers), rest, &powers);
     powers.wipe();
-    let tag = h.finish(partial, &r, key);
+    let tag = h.finish(partial(data), &r, key);
     r.wipe();
     tag
 }
 
+/// Bytes of a message of that length that [`first_step`] takes, so that whole steps and less than a block follow.
+#[inline]
+pub(in crate::kernels) fn head_len(length: usize) -> usize {
+    length % STEP - length % BLOCK
+}
+
+/// What is left of a message when its whole blocks are done.
+#[inline]
+pub(in crate::kernels) fn partial(message: &[u8]) -> &[u8] {
+    message.as_chunks::<BLOCK>().1
+}
+
+/// Takes in one step or more, and adds the lanes. Less than a block after the last step is left out.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512ifma,avx512vbmi2")]
+pub(in crate::kernels) fn add_rest(mut h: Limbs, rest: &[u8], powers: &Powers) -> Accumulator {
+    let (steps, _) = rest.as_chunks();
+    let (last, steps) = steps.split_last().expect("the message has a step");
+    let (pairs, single) = if steps.len() < WORTH_PAIRS {
+        (&[][..], steps)
+    } else {
+        steps.as_chunks::<2>()
+    };
+    h = add_pairs(h, pairs, powers);
+    for step in single {
+        h = next_step(h, step, powers);
+    }
+    last_step(h, last, powers)
+}
+
 /// The powers of r that the steps multiply by.
-struct Powers {
-    sixteenth: Factor,
-    eighth: Factor,
+pub(in crate::kernels) struct Powers {
+    pub(in crate::kernels) sixteenth: Factor,
+    pub(in crate::kernels) eighth: Factor,
     /// The powers of the first group of the last step, and of the second.
     last: [Factor; 2],
 }
@@ -68,7 +81,7 @@ struct Powers {
 /// Limbs to multiply by, and twenty times the limbs but the lowest: a product at limb 3 is 2¹³² times
 /// one at limb 0.
 #[derive(Clone, Copy)]
-struct Factor {
+pub(in crate::kernels) struct Factor {
     r: Limbs,
     s: [__m512i; 2],
 }
@@ -76,7 +89,7 @@ struct Factor {
 impl Powers {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn new(r: &Multiplier) -> Self {
+    pub(in crate::kernels) fn new(r: &Multiplier) -> Self {
         let r1 = r.value();
         let r2 = r1.times(r);
         let r3 = r2.times(r);
@@ -104,7 +117,7 @@ impl Powers {
 
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn wipe(&mut self) {
+    pub(in crate::kernels) fn wipe(&mut self) {
         let zero = Factor::new(lanes_of_zero());
         (self.sixteenth, self.eighth, self.last) = (zero, zero, [zero; 2]);
         optimization_barrier(self);
@@ -123,7 +136,7 @@ impl Factor {
 /// Takes in what does not fill a step: less than [`STEP`] bytes of whole blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512ifma,avx512vbmi2")]
-fn first_step(head: &[u8], powers: &Powers) -> Limbs {
+pub(in crate::kernels) fn first_step(head: &[u8], powers: &Powers) -> Limbs {
     if head.is_empty() {
         return lanes_of_zero();
     }
@@ -134,7 +147,7 @@ fn first_step(head: &[u8], powers: &Powers) -> Limbs {
 /// Takes in sixteen blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vbmi2")]
-fn next_step(h: Limbs, blocks: &[u8; STEP], powers: &Powers) -> Limbs {
+pub(in crate::kernels) fn next_step(h: Limbs, blocks: &[u8; STEP], powers: &Powers) -> Limbs {
     step(h, split_step(blocks), [&powers.sixteenth, &powers.eighth])
 }
 
@@ -167,9 +180,9 @@ fn add_pairs(mut h: Limbs, pairs: &[[[u8; STEP]; 2]], powers: &Powers) -> Limbs 
 /// Takes in the last sixteen blocks and adds the lanes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vbmi2")]
-fn last_step(h: Limbs, groups: [Limbs; 2], powers: &Powers) -> Accumulator {
+fn last_step(h: Limbs, blocks: &[u8; STEP], powers: &Powers) -> Accumulator {
     let [high, low] = &powers.last;
-    let [h0, h1, h2] = step(h, groups, [high, low]);
+    let [h0, h1, h2] = step(h, split_step(blocks), [high, low]);
     Accumulator::from_limbs44([
         _mm512_reduce_add_epi64(h0) as u64,
         _mm512_reduce_add_epi64(h1) as u64,
@@ -194,7 +207,11 @@ fn times(h: Limbs, factor: &Factor) -> Limbs {
 /// Adds a product modulo p: the low 52 bits of its parts, and what is above those.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn add_product([mut low, mut high]: [Limbs; 2], h: Limbs, factor: &Factor) -> [Limbs; 2] {
+pub(in crate::kernels) fn add_product(
+    [mut low, mut high]: [Limbs; 2],
+    h: Limbs,
+    factor: &Factor,
+) -> [Limbs; 2] {
     let Factor { r, s } = factor;
     // The lowest limb of h is known last.
     let rows = [
@@ -214,7 +231,7 @@ fn add_product([mut low, mut high]: [Limbs; 2], h: Limbs, factor: &Factor) -> [L
 /// Limbs of 44, 44 and 42 bits again; the upper two may be larger by a few thousand.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn carried([low, high]: [Limbs; 2]) -> Limbs {
+pub(in crate::kernels) fn carried([low, high]: [Limbs; 2]) -> Limbs {
     let (mask_44, mask_42) = (
         _mm512_set1_epi64((1 << 44) - 1),
         _mm512_set1_epi64((1 << 42) - 1),
@@ -242,7 +259,7 @@ fn carried([low, high]: [Limbs; 2]) -> Limbs {
 /// The limbs of sixteen blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi2")]
-fn split_step(blocks: &[u8; STEP]) -> [Limbs; 2] {
+pub(in crate::kernels) fn split_step(blocks: &[u8; STEP]) -> [Limbs; 2] {
     let ([a, b, c, d], _) = blocks.as_chunks() else {
         unreachable!("a step is four vectors");
     };
@@ -286,7 +303,7 @@ fn split(a: __m512i, b: __m512i, one: __m512i) -> Limbs {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn lanes_of_zero() -> Limbs {
+pub(in crate::kernels) fn lanes_of_zero() -> Limbs {
     [_mm512_setzero_si512(); 3]
 }
 
@@ -303,7 +320,7 @@ fn first_lane(h: Limbs) -> Limbs {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn sum(a: Limbs, b: Limbs) -> Limbs {
+pub(in crate::kernels) fn sum(a: Limbs, b: Limbs) -> Limbs {
     [add(a[0], b[0]), add(a[1], b[1]), add(a[2], b[2])]
 }
 

@@ -5,13 +5,13 @@
 //! the result. A key must not be used for two messages.
 #![forbid(unsafe_code)]
 
-mod portable;
-mod portable32;
+pub(super) mod portable;
+pub(super) mod portable32;
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512ifma;
+pub(super) mod avx512ifma;
 
 use super::row::{Entry, Kernel, Operation, Primitive, Row, row};
 use super::wipe;

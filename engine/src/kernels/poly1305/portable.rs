@@ -7,7 +7,7 @@
 use super::{BLOCK, padded};
 use zeroize::optimization_barrier;
 
-pub(super) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
+pub(in crate::kernels) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
     let mut r = Multiplier::new(key);
     let (blocks, partial) = data.as_chunks();
     let h = Accumulator::ZERO.add_blocks(blocks, &r);
@@ -17,7 +17,7 @@ pub(super) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
 }
 
 /// `r`, ready to multiply by.
-pub(super) struct Multiplier {
+pub(in crate::kernels) struct Multiplier {
     r0: u64,
     r1: u64,
     /// 5/4 · r1: clamping made r1 a multiple of 4, and 2¹²⁸ · r1 = 2¹³⁰ · r1/4 ≡ 5 · r1/4.
@@ -27,7 +27,7 @@ pub(super) struct Multiplier {
 impl Multiplier {
     /// The clamped first half of a key (RFC 8439 §2.5.1).
     #[inline]
-    pub(super) fn new(key: &[u8; 32]) -> Self {
+    pub(in crate::kernels) fn new(key: &[u8; 32]) -> Self {
         let ([r0, r1], _) = halves(key);
         let r0 = r0 & 0x0fff_fffc_0fff_ffff;
         let r1 = r1 & 0x0fff_fffc_0fff_fffc;
@@ -42,7 +42,7 @@ impl Multiplier {
     }
 
     #[inline]
-    pub(super) fn wipe(&mut self) {
+    pub(in crate::kernels) fn wipe(&mut self) {
         (self.r0, self.r1, self.s1) = (0, 0, 0);
         optimization_barrier(self);
     }
@@ -51,7 +51,7 @@ impl Multiplier {
 /// A number modulo p in words of 64 bits, the lowest first. It is not fully reduced: the top word may
 /// be 4 after a product, and 6 after a block was added to that.
 #[derive(Clone, Copy)]
-pub(super) struct Accumulator(u64, u64, u64);
+pub(in crate::kernels) struct Accumulator(u64, u64, u64);
 
 impl Accumulator {
     pub(super) const ZERO: Self = Self(0, 0, 0);
@@ -67,7 +67,12 @@ impl Accumulator {
 
     /// Takes the incomplete block in, reduces fully and adds `s`.
     #[inline]
-    pub(super) fn finish(self, partial: &[u8], r: &Multiplier, key: &[u8; 32]) -> [u8; 16] {
+    pub(in crate::kernels) fn finish(
+        self,
+        partial: &[u8],
+        r: &Multiplier,
+        key: &[u8; 32],
+    ) -> [u8; 16] {
         if partial.is_empty() {
             self.add_to_s(key)
         } else {

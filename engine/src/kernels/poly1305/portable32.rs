@@ -7,7 +7,7 @@ use zeroize::optimization_barrier;
 
 const MASK: u32 = (1 << 26) - 1;
 
-pub(super) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
+pub(in crate::kernels) fn tag((key, data): (&[u8; 32], &[u8])) -> [u8; 16] {
     let ([r, s], _) = key.as_chunks() else {
         unreachable!("a key is two halves");
     };

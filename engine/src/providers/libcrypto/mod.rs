@@ -18,7 +18,7 @@ use self::parts::{algorithm, digest};
 use super::compose::{Parts, attempt, compose};
 use super::{Direction, Keys, Provider, Unavailable};
 use crate::algorithm::{Cipher, Mac, MacFunction};
-use crate::packet::PacketCipher;
+use crate::packet::{PacketCipher, Separately};
 use crate::report::ProviderName;
 
 /// A loaded libcrypto, and the provider that uses nothing else.
@@ -71,6 +71,11 @@ impl Libcrypto {
     pub(super) const fn cipher_function(cipher: Cipher) -> &'static str {
         algorithm(cipher).symbol
     }
+
+    /// ChaCha20 as OpenSSH uses it.
+    pub(super) fn stream(&self, key: &[u8; 32]) -> Result<EvpChaCha20, Unavailable> {
+        EvpChaCha20::new(&self.api, key)
+    }
 }
 
 impl Provider for Libcrypto {
@@ -104,18 +109,22 @@ impl Provider for Libcrypto {
 }
 
 impl Parts for Libcrypto {
-    type Stream = EvpChaCha20;
-    type OneTime = EvpPoly1305;
+    type ChaCha20Poly1305 = Separately<EvpChaCha20, EvpPoly1305>;
     type Gcm = EvpGcm;
     type Mode = EvpMode;
     type Mac = DigestHmac;
 
-    fn stream(&self, key: &[u8; 32]) -> Result<EvpChaCha20, Unavailable> {
-        EvpChaCha20::new(&self.api, key)
-    }
-
-    fn one_time_mac(&self) -> Result<EvpPoly1305, Unavailable> {
-        EvpPoly1305::new(&self.api)
+    fn chacha20_poly1305(
+        &self,
+        main: &[u8; 32],
+        header: &[u8; 32],
+    ) -> Result<Self::ChaCha20Poly1305, Unavailable> {
+        let mac = EvpPoly1305::new(&self.api)?;
+        Ok(Separately::new(
+            self.stream(main)?,
+            self.stream(header)?,
+            mac,
+        ))
     }
 
     fn gcm(&self, cipher: Cipher, key: &[u8], direction: Direction) -> Result<EvpGcm, Unavailable> {
