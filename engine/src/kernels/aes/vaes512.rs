@@ -10,7 +10,9 @@ use std::arch::x86_64::{
 };
 
 use super::{CtrArgs, EncryptArgs, ExpandArgs, aesni, until_carry};
-use crate::kernels::lanes::{load512, load512_part, load512_words, store512, store512_part};
+use crate::kernels::lanes::{
+    in_order512, load512, load512_part, load512_words, store512, store512_part,
+};
 
 /// Bytes in a register.
 const VECTOR: usize = 64;
@@ -123,7 +125,7 @@ fn first_rounds<const ROUNDS: usize, const N: usize>(
     for key in &keys[1..ROUNDS] {
         let key = load512_words(key);
         for state in &mut states {
-            *state = _mm512_aesenc_epi128(*state, key);
+            *state = in_order512(_mm512_aesenc_epi128(*state, key));
         }
     }
     states

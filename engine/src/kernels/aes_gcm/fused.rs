@@ -92,28 +92,24 @@ macro_rules! fused {
                 _ => (hash_long_aad(key, aad), 0),
             };
             let (chunks, rest) = data.as_chunks_mut::<CHUNK>();
-            if let Some((chunk, chunks)) = chunks.split_first_mut() {
-                if ahead == 1 {
-                    state = reduce(accumulate(nothing(), lane(state), power(key, 1)));
-                    ahead = 0;
-                }
-                if OPEN {
-                    state = chunk_step::<ROUNDS>(key, &mut counters, state, None, chunk);
-                    for chunk in chunks {
-                        state = chunk_step::<ROUNDS>(key, &mut counters, state, None, chunk);
-                    }
+            if !chunks.is_empty() && ahead == 1 {
+                state = reduce(accumulate(nothing(), lane(state), power(key, 1)));
+                ahead = 0;
+            }
+            let mut previous = None;
+            for chunk in chunks {
+                let hashes = OPEN || previous.is_some();
+                if hashes {
+                    state = chunk_step::<ROUNDS, OPEN>(key, &mut counters, state, previous, chunk);
                 } else {
                     let blocks = next_blocks::<BATCH>(&mut counters);
                     let blocks = first_rounds::<ROUNDS, BATCH>(key, blocks);
                     xor_last::<ROUNDS>(key, blocks, chunk);
-                    let mut previous = &*chunk;
-                    for chunk in chunks {
-                        let hashed = Some(previous);
-                        state = chunk_step::<ROUNDS>(key, &mut counters, state, hashed, chunk);
-                        previous = &*chunk;
-                    }
-                    state = hash_chunk(key, state, previous);
                 }
+                previous = (!OPEN).then_some(&*chunk);
+            }
+            if let Some(chunk) = previous {
+                state = hash_chunk(key, state, chunk);
             }
             let [mask] = encrypt::<ROUNDS, 1>(key, [swap_bytes(lane(first))]);
             let blocks = rest.len().div_ceil(aes::BLOCK);
@@ -148,7 +144,7 @@ macro_rules! fused {
         /// Encrypts or decrypts `chunk`, and hashes `previous`, or else `chunk` as it was.
         #[inline]
         #[target_feature(enable = $features)]
-        fn chunk_step<const ROUNDS: usize>(
+        fn chunk_step<const ROUNDS: usize, const OPEN: bool>(
             key: &Key,
             counters: &mut Vector,
             state: __m128i,
@@ -160,30 +156,49 @@ macro_rules! fused {
             for block in &mut blocks {
                 *block = xor(*block, first);
             }
-            let mut sum = nothing();
             let hashed = previous.unwrap_or(&*chunk).as_chunks::<VECTOR>().0;
-            // The first vector, which waits for the state, is multiplied last.
-            for step in 1..=BATCH {
-                let round = round_key(key, step);
-                for block in &mut blocks {
-                    *block = aesenc(*block, round);
-                }
-                let at = BATCH - step;
-                let mut text = swap_bytes(load(&hashed[at]));
-                if at == 0 {
-                    text = xor(text, lane(state));
-                }
-                sum = accumulate(sum, text, power(key, (BATCH - at) * BLOCKS));
-            }
+            // Written out, for the compiler does not unroll it. The first vector, which waits for the
+            // state, is multiplied last.
+            let sum = nothing();
+            let sum = both(key, 1, &mut blocks, sum, swap_bytes(load(&hashed[7])));
+            let sum = both(key, 2, &mut blocks, sum, swap_bytes(load(&hashed[6])));
+            let sum = both(key, 3, &mut blocks, sum, swap_bytes(load(&hashed[5])));
+            let sum = both(key, 4, &mut blocks, sum, swap_bytes(load(&hashed[4])));
+            let sum = both(key, 5, &mut blocks, sum, swap_bytes(load(&hashed[3])));
+            let sum = both(key, 6, &mut blocks, sum, swap_bytes(load(&hashed[2])));
+            let sum = both(key, 7, &mut blocks, sum, swap_bytes(load(&hashed[1])));
+            let first = xor(swap_bytes(load(&hashed[0])), lane(state));
+            let sum = both(key, 8, &mut blocks, sum, first);
             for step in BATCH + 1..ROUNDS {
-                let round = round_key(key, step);
-                for block in &mut blocks {
-                    *block = aesenc(*block, round);
-                }
+                round(key, step, &mut blocks);
             }
-            let state = reduce(sum);
             xor_last::<ROUNDS>(key, blocks, chunk);
-            state
+            reduce(sum)
+        }
+
+        /// A round, and the products of the `step`th vector from the end of a chunk.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn both(
+            key: &Key,
+            step: usize,
+            blocks: &mut [Vector; BATCH],
+            sum: Sum,
+            text: Vector,
+        ) -> Sum {
+            round(key, step, blocks);
+            let [low, middle, high] = accumulate(sum, text, power(key, step * BLOCKS));
+            [in_order(low), in_order(middle), in_order(high)]
+        }
+
+        /// One round of each block, in this order.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn round<const N: usize>(key: &Key, step: usize, blocks: &mut [Vector; N]) {
+            let round_key = round_key(key, step);
+            for block in blocks {
+                *block = in_order(aesenc(*block, round_key));
+            }
         }
 
         #[inline]
@@ -268,10 +283,7 @@ macro_rules! fused {
                 *block = xor(*block, first);
             }
             for step in 1..ROUNDS {
-                let round = round_key(key, step);
-                for block in &mut blocks {
-                    *block = aesenc(*block, round);
-                }
+                round(key, step, &mut blocks);
             }
             blocks
         }

@@ -11,7 +11,9 @@ use std::arch::x86_64::{
 };
 
 use super::fused::fused;
-use crate::kernels::lanes::{load512, load512_part, load512_words, store512, store512_part};
+use crate::kernels::lanes::{
+    in_order512, load512, load512_part, load512_words, store512, store512_part,
+};
 
 /// Blocks in a vector.
 const BLOCKS: usize = 4;
@@ -50,6 +52,13 @@ fn store_part(bytes: &mut [u8], vector: Vector) -> Vector {
 #[target_feature(enable = "avx512bw")]
 fn load_block(bytes: &[u8]) -> __m128i {
     low_lane(load512_part(bytes))
+}
+
+/// Has this vector computed here and no later.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn in_order(vector: Vector) -> Vector {
+    in_order512(vector)
 }
 
 /// A round key in every lane.

@@ -1,5 +1,6 @@
 //! Loads and stores of SSE2, AVX and AVX-512 registers; no alignment is asked of the arrays.
 
+use std::arch::asm;
 use std::arch::x86_64::{
     __m128i, __m256i, __m512i, __mmask64, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256,
     _mm256_storeu_si256, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
@@ -114,6 +115,28 @@ pub(in crate::kernels) fn store512_part(bytes: &mut [u8], lanes: __m512i) -> __m
     unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), mask, lanes) };
     _mm512_maskz_mov_epi8(mask, lanes)
 }
+
+/// Makes the function that holds the compiler to an order, for one kind of register.
+macro_rules! in_order {
+    ($name:ident, $vector:ty, $class:ident, $feature:literal) => {
+        /// Has this vector computed here: before the next that is held so, after the last.
+        ///
+        /// Where many chains of rounds run side by side, the compiler would otherwise put one after
+        /// the other to save registers, and the processor would wait out every round.
+        #[inline]
+        #[target_feature(enable = $feature)]
+        pub(in crate::kernels) fn $name(lanes: $vector) -> $vector {
+            let mut held = lanes;
+            // SAFETY: the block is a comment.
+            unsafe {
+                asm!("/* {} */", inout($class) held, options(nomem, nostack, preserves_flags));
+            }
+            held
+        }
+    };
+}
+
+in_order!(in_order512, __m512i, zmm_reg, "avx512f");
 
 /// The mask of the first `len` bytes, or of all 64.
 #[inline]
