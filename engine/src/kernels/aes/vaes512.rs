@@ -9,7 +9,7 @@ use std::arch::x86_64::{
     _mm512_shuffle_epi8, _mm512_xor_si512,
 };
 
-use super::{CtrArgs, EncryptArgs, ExpandArgs, aesni, until_carry};
+use super::{BLOCK, CtrArgs, EncryptArgs, ExpandArgs, RoundKeys, Width, aesni, until_carry};
 use crate::kernels::lanes::{
     in_order512, load512, load512_part, load512_words, store512, store512_part,
 };
@@ -51,18 +51,25 @@ fn encrypt_bytes<const ROUNDS: usize>(keys: &WideKeys, bytes: &mut [u8]) {
 #[inline]
 #[target_feature(enable = "vaes,avx512bw")]
 pub(super) fn ctr(args: CtrArgs) {
-    let keys = args.round_keys.wide();
     let (now, later) = until_carry(args.width, args.counter, args.data);
     let mut counter = u128::from_be_bytes(*args.counter);
-    for data in [now, later] {
-        match args.round_keys.rounds {
-            10 => xor::<10>(keys, counter, data),
-            12 => xor::<12>(keys, counter, data),
-            _ => xor::<14>(keys, counter, data),
-        }
-        counter = args.width.advance(counter, data.len().div_ceil(16) as u64);
+    counter = xor_part(args.round_keys, args.width, counter, now);
+    if !later.is_empty() {
+        counter = xor_part(args.round_keys, args.width, counter, later);
     }
     *args.counter = counter.to_be_bytes();
+}
+
+/// XORs one part of the data, and gives the counter after it.
+#[inline]
+#[target_feature(enable = "vaes,avx512bw")]
+fn xor_part(round_keys: &RoundKeys, width: Width, counter: u128, data: &mut [u8]) -> u128 {
+    match round_keys.rounds {
+        10 => xor::<10>(round_keys.wide(), counter, data),
+        12 => xor::<12>(round_keys.wide(), counter, data),
+        _ => xor::<14>(round_keys.wide(), counter, data),
+    }
+    width.advance(counter, data.len().div_ceil(BLOCK) as u64)
 }
 
 /// XORs the key stream from `counter` on, whose low half does not overflow on the way.

@@ -4,9 +4,13 @@
 //! of an AES and a GHASH kernel. What SSH counts and sends does not belong here.
 #![forbid(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+mod aesni;
 mod composed;
 #[cfg(target_arch = "x86_64")]
 mod fused;
+#[cfg(target_arch = "x86_64")]
+mod vaes256;
 #[cfg(target_arch = "x86_64")]
 mod vaes512;
 
@@ -149,6 +153,18 @@ impl Primitive for Fused {
             expand: Expand => vaes512::expand,
             seal: Message => vaes512::seal,
             open: Message => vaes512::open,
+        }),
+        #[cfg(target_arch = "x86_64")]
+        row!("vaes256", ["vaes", "vpclmulqdq", "aes", "pclmulqdq", "avx2"], wipe::ymm, Entries {
+            expand: Expand => vaes256::expand,
+            seal: Message => vaes256::seal,
+            open: Message => vaes256::open,
+        }),
+        #[cfg(target_arch = "x86_64")]
+        row!("aesni", ["aes", "pclmulqdq", "ssse3"], wipe::xmm, Entries {
+            expand: Expand => aesni::expand,
+            seal: Message => aesni::seal,
+            open: Message => aesni::open,
         }),
     ];
 }

@@ -63,6 +63,14 @@ pub(in crate::kernels) fn store256(bytes: &mut [u8; 32], lanes: __m256i) {
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), lanes) }
 }
 
+/// Loads four words, the first into the lowest lane.
+#[inline]
+#[target_feature(enable = "avx")]
+pub(in crate::kernels) fn load256_words(words: &[u64; 4]) -> __m256i {
+    // SAFETY: the array is 32 readable bytes, and the instruction needs no alignment.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
+
 /// Loads 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -136,6 +144,8 @@ macro_rules! in_order {
     };
 }
 
+in_order!(in_order128, __m128i, xmm_reg, "sse2");
+in_order!(in_order256, __m256i, ymm_reg, "avx");
 in_order!(in_order512, __m512i, zmm_reg, "avx512f");
 
 /// The mask of the first `len` bytes, or of all 64.
