@@ -6,6 +6,7 @@ use engine::cpu::{Detected, Feature, Features};
 use engine::kernels::aes::Aes;
 use engine::kernels::row::{Kernel, choose};
 
+use crate::guard::{each_guarded, guarded_lengths};
 use crate::sweep::{Random, hex, placements};
 
 fn rows() -> impl Iterator<Item = Kernel<Aes>> {
@@ -231,6 +232,25 @@ fn calls_of_whole_blocks_run_on_from_each_other() {
             assert_eq!(data, expected, "{kernel:?}");
         }
     }
+}
+
+#[test]
+fn no_row_leaves_its_data() {
+    let key = [0x5a; 16];
+    let all: Vec<_> = rows().map(|row| row.expand(&key)).collect();
+    each_guarded(&guarded_lengths(), |data| {
+        data.fill(0x77);
+        let mut expected = data.to_vec();
+        reference(false, &key, &[9; 16], &mut expected);
+        for key in &all {
+            data.fill(0x77);
+            key.ctr128(&mut [9; 16], data);
+            assert!(data == expected, "{:?}, {} bytes", key.kernel(), data.len());
+        }
+        for key in &all {
+            key.encrypt_blocks(data.as_chunks_mut().0);
+        }
+    });
 }
 
 #[test]

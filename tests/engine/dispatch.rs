@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 use engine::cpu::Features;
+use engine::kernels::aes::Aes;
+use engine::kernels::aes_gcm::Fused;
 use engine::kernels::chacha20::ChaCha20;
 use engine::kernels::chacha20_poly1305::ChaCha20Poly1305;
 use engine::kernels::poly1305::Poly1305;
@@ -67,4 +69,35 @@ fn chacha20_poly1305() {
         sse2, sse2, sse2, sse2, sse2, avx2, avx2, avx2, avx2, ifma, ifma, ifma, sse2,
     ]);
     assert_eq!(choose::<ChaCha20Poly1305>(Features::NONE).name, "portable");
+}
+
+#[test]
+fn aes() {
+    let [soft, hard, wide] = ["portable", "aesni", "vaes512"];
+    assert_rows::<Aes>([
+        soft, soft, soft, hard, hard, hard, hard, hard, hard, wide, wide, wide, hard,
+    ]);
+    assert_eq!(choose::<Aes>(Features::NONE).name, soft);
+}
+
+#[test]
+fn aes_gcm() {
+    let [hard, wide, widest] = [Some("aesni"), Some("vaes256"), Some("vaes512")];
+    let expected = [
+        None, None, None, hard, hard, hard, hard, wide, wide, widest, widest, widest, hard,
+    ];
+    // No row runs everywhere: where none does, AES-GCM is composed.
+    let fused = |features: Features| {
+        let mut rows = Fused::ROWS.iter();
+        rows.find(|row| features.contains(row.needs))
+            .map(|row| row.name)
+    };
+    for ((processor, features), expected) in PROCESSORS.into_iter().zip(expected) {
+        assert_eq!(
+            fused(Features::parse(features).unwrap()),
+            expected,
+            "{processor}"
+        );
+    }
+    assert_eq!(fused(Features::NONE), None);
 }
