@@ -68,10 +68,18 @@ impl Primitive for Poly1305 {
 const BLOCK: usize = 16;
 
 /// The last, incomplete block of a message: a 1 follows its bytes (RFC 8439 §2.5.1).
+///
+/// It is put together in registers: a copy of unknown length would be a call, and loading what it wrote
+/// would have to wait for several stores.
 #[inline]
 fn padded(partial: &[u8]) -> [u8; BLOCK] {
-    let mut block = [0; BLOCK];
-    block[..partial.len()].copy_from_slice(partial);
-    block[partial.len()] = 1;
-    block
+    let (words, bytes) = partial.as_chunks::<4>();
+    let mut block = 1_u128;
+    for byte in bytes.iter().rev() {
+        block = block << 8 | u128::from(*byte);
+    }
+    for word in words.iter().rev() {
+        block = block << 32 | u128::from(u32::from_le_bytes(*word));
+    }
+    block.to_le_bytes()
 }
