@@ -33,6 +33,9 @@ pub struct Report {
     /// chacha20-poly1305 from plain code to vectors, the slowest way first; empty where not measured.
     #[serde(default)]
     pub ladder: Vec<Rung>,
+    /// What random bytes cost, source by source; empty where not measured.
+    #[serde(default)]
+    pub entropy: Vec<Entropy>,
     /// Speeds of real transfers.
     #[serde(default)]
     pub transfers: Vec<Transfer>,
@@ -232,6 +235,23 @@ pub struct Measurement {
     pub rounds: usize,
     /// Whether several packets were worked on at once.
     pub batched: bool,
+}
+
+/// What one source of random bytes takes for requests of one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entropy {
+    /// `getrandom`, `arc4random_buf`, `/dev/urandom`, or a row of the ChaCha20 key stream.
+    pub source: String,
+    /// Bytes a request.
+    pub bytes: usize,
+    /// Median time a request takes.
+    pub ns_per_request: f64,
+    /// 95 % confidence interval of the median.
+    pub ci95: [f64; 2],
+    /// The same as a speed.
+    pub mb_per_s: f64,
+    /// Samples it rests on.
+    pub rounds: usize,
 }
 
 /// One way of computing chacha20-poly1305: packets of 32 KiB sealed, all ways in turns.

@@ -18,6 +18,7 @@ mod cli_input;
 mod differential;
 #[path = "../support/document.rs"]
 mod document;
+mod entropy;
 #[cfg(unix)]
 mod facts;
 #[cfg(unix)]

@@ -11,6 +11,7 @@ mod commands;
 mod cpu;
 #[cfg(target_arch = "x86_64")]
 mod dispatch;
+mod entropy;
 mod ghash;
 mod guard;
 mod installed;

@@ -80,6 +80,8 @@ pub(crate) enum Command {
         #[arg(long)]
         live: bool,
     },
+    /// Show what random bytes cost here: the kernel, the C library, and ChaCha20 key streams.
+    Entropy,
     /// Show what was found on this machine and what is odd about it, without measuring the ciphers.
     Doctor,
     /// Print a completion script.

@@ -147,6 +147,13 @@ fn note_written(document: &mut Document, applied: &Applied) {
     }
 }
 
+/// What random bytes cost.
+pub(super) fn entropy(options: &Options) -> Result<ExitCode> {
+    let report = measuring::entropy(options)?;
+    emit(&Document::new(report), View::Entropy, options)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// The speeds alone.
 pub(super) fn measure(options: &Options) -> Result<ExitCode> {
     let report = measuring::report(options, None)?;

@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use advisor::resolver::Side;
 use anyhow::{Context, Result, bail};
+use engine::cpu::Detected;
 use engine::host::{SystemClock, SystemCommands, SystemMachine};
 use engine::installed::{DiscoverRequest, discover};
-use engine::measure::{MeasureRequest, SurveyRequest, World, describe, survey};
+use engine::measure::{
+    EntropyRequest, Gate, MeasureRequest, SurveyRequest, World, describe, survey,
+};
 use engine::report::{Measurement, OpenSsh, Report, SCHEMA};
 use serde::Deserialize;
 
@@ -64,6 +67,21 @@ pub(super) fn require_programs(options: &Options) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The machine with what random bytes cost on it.
+pub(super) fn entropy(options: &Options) -> Result<Report> {
+    let mut report = description(options)?;
+    if options.measurements.is_none() {
+        let request = EntropyRequest {
+            budget: options.time_budget.mul_f64(MEASURING),
+            gate: Gate::default(),
+        };
+        let detected = Detected::new(options.cpu_disable);
+        let never = AtomicBool::new(false);
+        report.entropy = engine::measure::entropy(&request, detected, &SystemClock, &never)?;
+    }
+    Ok(report)
 }
 
 /// The machine without new numbers.

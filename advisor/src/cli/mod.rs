@@ -56,6 +56,7 @@ fn dispatch(arguments: &Arguments, matches: &ArgMatches) -> Result<ExitCode> {
     emit::reserve(options)?;
     match &arguments.command {
         None => job::whole(arguments.action, options),
+        Some(Command::Entropy) => job::entropy(options),
         Some(Command::Measure) => job::measure(options),
         Some(Command::Explain { host, live }) => job::explain(host.as_deref(), *live, options),
         Some(Command::Doctor) => job::doctor(options),

@@ -1,7 +1,7 @@
 //! The measurements, or the transfers, as CSV (RFC 4180, LF line ends), one line a cell.
 #![forbid(unsafe_code)]
 
-use engine::report::{Direction, Measurement, Transfer};
+use engine::report::{Direction, Entropy, Measurement, Transfer};
 
 use super::{Document, View};
 
@@ -9,8 +9,10 @@ const HEADER: &str = "cipher,mac,provider,direction,bytes,kernel,gb_per_s,ci95_l
 
 const TRANSFER_HEADER: &str = "implementation,host,cipher,mac,direction,mb_per_s,ci95_low,ci95_high,client_user_s_per_gib,client_system_s_per_gib,server_user_s_per_gib,server_system_s_per_gib,user_s_per_gib,user_ci95_low,user_ci95_high,rounds";
 
-/// All transfers where the command is about these, else all measurements. The columns are those of the JSON
-/// document's `transfers` and `measurements`.
+const ENTROPY_HEADER: &str = "source,bytes,ns_per_request,ci95_low,ci95_high,mb_per_s,rounds";
+
+/// All transfers where the command is about these, or all random bytes, else all measurements. The columns are those of the JSON
+/// document's `transfers`, `entropy` and `measurements`.
 #[must_use]
 pub fn csv(document: &Document, view: View) -> String {
     let report = &document.report;
@@ -19,9 +21,23 @@ pub fn csv(document: &Document, view: View) -> String {
             TRANSFER_HEADER,
             report.transfers.iter().map(transfer).collect(),
         ),
+        View::Entropy => (ENTROPY_HEADER, report.entropy.iter().map(random).collect()),
         _ => (HEADER, report.measurements.iter().map(line).collect()),
     };
     header.to_owned() + "\n" + &lines.concat()
+}
+
+fn random(cell: &Entropy) -> String {
+    let fields = [
+        quoted(&cell.source),
+        cell.bytes.to_string(),
+        cell.ns_per_request.to_string(),
+        cell.ci95[0].to_string(),
+        cell.ci95[1].to_string(),
+        cell.mb_per_s.to_string(),
+        cell.rounds.to_string(),
+    ];
+    fields.join(",") + "\n"
 }
 
 fn transfer(transfer: &Transfer) -> String {

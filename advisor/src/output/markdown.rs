@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::carried;
+use super::entropy;
 use super::is_deceptive;
 use super::table::{self, Content};
 use super::words;
@@ -43,10 +44,37 @@ pub fn markdown(document: &Document, view: View) -> String {
     if is(&[View::Whole, View::Explain, View::Doctor]) {
         findings(out, document, view);
     }
+    if is(&[View::Entropy]) {
+        random_bytes(out, document);
+    }
     if is(&[View::Whole, View::Check, View::Rollback]) {
         changes(out, document, view);
     }
     std::mem::take(out)
+}
+
+fn random_bytes(out: &mut String, document: &Document) {
+    let report = &document.report;
+    for (title, rows) in [
+        (
+            "## Random bytes, ns a request",
+            entropy::table(report, entropy::nanoseconds),
+        ),
+        (
+            "## Random bytes, MB/s",
+            entropy::table(report, entropy::speed),
+        ),
+    ] {
+        paragraph(out, title);
+        for (index, cells) in rows.iter().enumerate() {
+            if index == 0 {
+                let names: Vec<&str> = cells.iter().map(String::as_str).collect();
+                head(out, &names, 1);
+            } else {
+                row(out, cells);
+            }
+        }
+    }
 }
 
 fn paragraph(out: &mut String, text: &str) {

@@ -7,6 +7,7 @@
 mod carried;
 mod csv;
 mod document;
+mod entropy;
 mod json;
 mod markdown;
 mod page;
@@ -42,6 +43,8 @@ pub enum View {
     Doctor,
     /// Whether the configuration is as recommended.
     Check,
+    /// What random bytes cost.
+    Entropy,
     /// What was put back.
     Rollback,
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::carried;
+use super::entropy;
 use super::page::{Page, Role, Style, columns};
 use super::table::{self, Block, Content};
 use super::words;
@@ -52,6 +53,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
             recommendation(&mut page, document);
             changes(&mut page, document, view);
         }
+        View::Entropy => random_bytes(&mut page, document),
         View::Rollback => changes(&mut page, document, view),
         View::Doctor => {
             origin(&mut page, document);
@@ -93,6 +95,26 @@ fn processor(page: &mut Page, document: &Document) {
         let text = format!("{:<10}{}", words::state(state), words::used_for(name));
         page.line(&format!("  {name:<NAME$}{text}"), Role::Plain);
     }
+}
+
+fn random_bytes(page: &mut Page, document: &Document) {
+    origin(page, document);
+    let report = &document.report;
+    for (title, rows) in [
+        (
+            "Random bytes, ns a request, ± half the 95 % interval in percent",
+            entropy::table(report, entropy::nanoseconds),
+        ),
+        ("The same in MB/s", entropy::table(report, entropy::speed)),
+    ] {
+        page.heading(title);
+        for row in rows {
+            let (name, cells) = row.split_first().expect("a name first");
+            let cells: String = cells.iter().map(|cell| format!("{cell:>CELL$}")).collect();
+            page.line(&format!("  {name:<18}{cells}"), Role::Plain);
+        }
+    }
+    page.wrapped("  ", "  ", "Processor time, the system's work included. Nothing is kept between requests: what is left of a key stream's block is dropped.", Role::Dim);
 }
 
 fn programs(page: &mut Page, document: &Document) {

@@ -15,6 +15,7 @@ pub use commands::{CommandFailure, CommandOutput, CommandRequest, Commands, Syst
 pub use machine::{CAPABILITY_VARIABLES, Machine, ProcessorTime, SystemMachine};
 #[cfg(unix)]
 pub(crate) use processes::{Account, Ended, Process, ProcessRequest};
+pub(crate) use sys::Arc4random;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sys::enabled_vector_state;
 pub use sys::run_cycles;

@@ -1,4 +1,5 @@
-//! What no safe interface gives: which vector registers the system saves, a count of core cycles, the processor
+//! What no safe interface gives: which vector registers the system saves, a count of core cycles, and a
+//! function that only some C libraries have.
 //! time of one child, and a child that does not outlive its parent.
 
 #[cfg(unix)]
@@ -117,6 +118,32 @@ pub(super) fn end_with_this_thread(command: &mut Command) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = command;
+}
+
+/// The C library's `arc4random_buf`, where it has one (the BSDs, macOS, glibc since 2.36).
+pub(crate) struct Arc4random(unsafe extern "C" fn(*mut std::ffi::c_void, usize));
+
+impl Arc4random {
+    /// Looks for it among what this program has loaded.
+    #[cfg(unix)]
+    pub(crate) fn find() -> Option<Self> {
+        let loaded = libloading::os::unix::Library::this();
+        // SAFETY: the symbol has this type (arc4random_buf(3)). The C library is never unloaded.
+        let found = unsafe { loaded.get("arc4random_buf") }.ok()?;
+        Some(Self(*found))
+    }
+
+    /// There is none.
+    #[cfg(not(unix))]
+    pub(crate) fn find() -> Option<Self> {
+        None
+    }
+
+    /// Fills every byte. It cannot fail.
+    pub(crate) fn write(&self, bytes: &mut [u8]) {
+        // SAFETY: writes as many bytes as it is told, which are ours.
+        unsafe { (self.0)(bytes.as_mut_ptr().cast(), bytes.len()) };
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! nothing here judges a cipher.
 #![forbid(unsafe_code)]
 
+mod entropy;
 pub mod environment;
 mod gate;
 mod initialisation;
@@ -17,6 +18,7 @@ pub mod statistics;
 mod survey;
 pub mod transfers;
 
+pub use entropy::{EntropyRequest, entropy};
 pub use environment::Warning;
 pub use gate::Gate;
 pub use initialisation::{HELPER, answer, initialisation};

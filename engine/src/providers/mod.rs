@@ -7,12 +7,14 @@ mod compose;
 mod libcrypto;
 mod native;
 mod openssh;
+mod random;
 mod rustcrypto;
 mod self_test;
 
 pub use libcrypto::Libcrypto;
 pub use native::Native;
 pub use openssh::OpenSsh;
+pub use random::{RandomSource, random_sources};
 pub use rustcrypto::RustCrypto;
 pub use self_test::{KnownAnswer, SelfTestFailure, known_answer, self_test};
 
