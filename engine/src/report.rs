@@ -296,11 +296,11 @@ pub struct Transfer {
     pub mb_per_s: f64,
     /// 95 % confidence interval of `mb_per_s`.
     pub ci95: [f64; 2],
-    /// Median user and system seconds of the client per GiB, the handshake subtracted.
+    /// User and system seconds of the client per GiB over all runs, the handshakes subtracted.
     pub client_cpu_s_per_gib: [f64; 2],
     /// The same of the server; `None` where it runs on another host.
     pub server_cpu_s_per_gib: Option<[f64; 2]>,
-    /// Median user seconds per GiB of the busier end, the handshake subtracted: what the cipher costs.
+    /// User seconds per GiB of the busier end over all runs, the handshakes subtracted: what the cipher costs.
     pub user_s_per_gib: f64,
     /// 95 % confidence interval of `user_s_per_gib`.
     pub user_ci95: [f64; 2],

@@ -9,6 +9,7 @@ use engine::measure::transfers::{
     Pair, RankedSpeed, Transferred, TransfersRequest, rank, transfer,
 };
 use engine::measure::{Progress, Warning};
+use engine::report::Transfer;
 use engine::transfer::Way;
 
 use crate::carrier::{REAL, SYSTEM, SimulatedCarrier, SimulatedClock, Truth};
@@ -52,6 +53,13 @@ fn true_speed(cipher: &str) -> f64 {
     1.073_741_824 / (truth.send.max(truth.receive) + SYSTEM)
 }
 
+fn holds_the_truth(found: &&Transfer) -> bool {
+    let mut truths = REAL.iter();
+    let truth = truths.find(|it| it.cipher == found.cipher).unwrap();
+    let busier = truth.send.max(truth.receive);
+    found.user_ci95[0] <= busier && busier <= found.user_ci95[1]
+}
+
 #[test]
 fn without_noise_the_figures_are_the_truth() {
     let clock = SimulatedClock::default();
@@ -80,12 +88,27 @@ fn a_noisy_machine_gives_the_right_order_in_the_default_time() {
         assert!(ranked[0].cipher.ends_with("gcm@openssh.com"), "seed {seed}");
         assert!(ranked[1].cipher.ends_with("gcm@openssh.com"), "seed {seed}");
         assert_eq!(ranked[5].cipher, "3des-cbc", "seed {seed}");
-        let holds = |it: &&RankedSpeed| {
-            let truth = true_speed(&it.cipher);
-            it.ci95[0] <= truth && truth <= it.ci95[1]
-        };
-        held += ranked.iter().filter(holds).count();
+        held += found.transfers.iter().filter(holds_the_truth).count();
     }
+    assert!(
+        held >= 50 * 6 * 88 / 100,
+        "{held} of 300 intervals hold the truth"
+    );
+}
+
+#[test]
+fn a_system_that_counts_in_ticks_gives_the_right_leaders_and_honest_intervals() {
+    let (mut held, mut led) = (0, 0);
+    for seed in 0..50 {
+        let clock = SimulatedClock::default();
+        let mut carrier = SimulatedCarrier::new(&clock, &REAL, 0.04, seed);
+        carrier.tick = 0.004;
+        let found = run(&mut carrier, &request(&REAL, 6.5));
+        let ranked = ranked(&found);
+        led += usize::from(ranked[0].cipher.ends_with("gcm@openssh.com"));
+        held += found.transfers.iter().filter(holds_the_truth).count();
+    }
+    assert!(led >= 49, "{led} of 50");
     assert!(
         held >= 50 * 6 * 88 / 100,
         "{held} of 300 intervals hold the truth"

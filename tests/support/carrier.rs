@@ -77,6 +77,8 @@ pub(crate) struct SimulatedCarrier<'a> {
     /// Relative standard deviation of one run's user time; system time scatters three times as much.
     pub(crate) noise: f64,
     pub(crate) seed: u64,
+    /// Seconds between the ticks by which the system shares time out between user and system; 0 for none.
+    pub(crate) tick: f64,
     /// Every request, in order.
     pub(crate) requests: Vec<TransferRequest>,
     /// Set after so many runs, as a signal would.
@@ -92,6 +94,7 @@ impl<'a> SimulatedCarrier<'a> {
             truth: truth.to_vec(),
             noise,
             seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            tick: 0.0,
             requests: Vec::new(),
             cancel_after: None,
             impossible_from: None,
@@ -105,24 +108,39 @@ impl<'a> SimulatedCarrier<'a> {
             .count()
     }
 
+    fn uniform(&mut self) -> f64 {
+        self.seed = self
+            .seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.seed >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     fn noisy(&mut self, value: f64, noise: f64) -> f64 {
-        let mut uniform = || {
-            self.seed = self
-                .seed
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (self.seed >> 11) as f64 / (1_u64 << 53) as f64
-        };
         // Sums of twelve uniform numbers are normal enough.
-        let normal = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+        let normal = (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0;
         value * (noise * normal).exp()
     }
 
     fn end(&mut self, bytes: u64, user: f64, handshake: f64) -> CpuTime {
         let gib = bytes as f64 / GIB;
+        let user = self.noisy(gib * user, self.noise) + self.noisy(handshake, 0.03);
+        let system = self.noisy(gib * SYSTEM, 3.0 * self.noise) + self.noisy(handshake, 0.03);
+        self.by_ticks(CpuTime { user, system })
+    }
+
+    /// The whole is exact; what is the user's share is what the ticks met.
+    fn by_ticks(&mut self, time: CpuTime) -> CpuTime {
+        if self.tick == 0.0 {
+            return time;
+        }
+        let whole = time.user + time.system;
+        let ticks = (whole / self.tick).ceil() as u32;
+        let met = (0..ticks).filter(|_| self.uniform() * whole < time.user);
+        let user = whole * met.count() as f64 / f64::from(ticks);
         CpuTime {
-            user: self.noisy(gib * user, self.noise) + self.noisy(handshake, 0.03),
-            system: self.noisy(gib * SYSTEM, 3.0 * self.noise) + self.noisy(handshake, 0.03),
+            user,
+            system: whole - user,
         }
     }
 }

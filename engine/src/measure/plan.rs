@@ -1,10 +1,12 @@
 //! The time box: which cell is sampled when, and for how long.
 //!
 //! Pure arithmetic on what calibration found. Cells stand in order of importance; every cell gets
-//! [`ENOUGH_ROUNDS`] if that fits, else the most important ones get them first.
+//! the rounds an interval takes if that fits, else the most important ones get them first.
 #![forbid(unsafe_code)]
 
 use std::time::Duration;
+
+use super::statistics::SAMPLES_FOR_95;
 
 /// Rounds below which a number is marked wherever it is shown.
 pub const ENOUGH_ROUNDS: usize = 3;
@@ -27,6 +29,9 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// After so many rounds no cell goes before another.
+    pub(super) const UNEVEN_ROUNDS: usize = 2 * SAMPLES_FOR_95;
+
     /// A plan for cells of which one window takes that long each, most important first.
     pub(super) fn new(window: &[Duration], budget: Duration) -> Self {
         let cells = window.len().max(1) as u32;
@@ -55,9 +60,9 @@ impl Plan {
     pub(super) fn round(&self, round: usize) -> Vec<usize> {
         let all = self.windows.len();
         let mut cells: Vec<_> = match round {
-            first if first < ENOUGH_ROUNDS => (0..self.first).collect(),
+            first if first < SAMPLES_FOR_95 => (0..self.first).collect(),
             // Those that did not fit take what time is left, most important first.
-            second if second < 2 * ENOUGH_ROUNDS && self.first < all => {
+            second if second < Self::UNEVEN_ROUNDS && self.first < all => {
                 return (self.first..all).collect();
             }
             _ => (0..all).collect(),
@@ -76,7 +81,7 @@ fn whole(target: Duration, part: Duration) -> usize {
 fn affordable(cost: &[Duration], budget: Duration) -> usize {
     let mut spent = Duration::ZERO;
     let fitting = cost.iter().take_while(|&&cost| {
-        spent += cost * ENOUGH_ROUNDS as u32;
+        spent += cost * SAMPLES_FOR_95 as u32;
         spent <= budget
     });
     fitting.count().max(1).min(cost.len())
@@ -139,14 +144,14 @@ mod tests {
 
     #[test]
     fn a_short_budget_goes_to_the_most_important_cells() {
-        // A sample costs two windows: one to warm up. Three rounds of 20 ms a cell.
-        let plan = Plan::new(&[ms(10); 10], ms(250));
+        // A sample costs two windows: one to warm up. Six rounds of 20 ms a cell.
+        let plan = Plan::new(&[ms(10); 10], ms(500));
         assert_eq!(plan.cost[0], ms(20));
         let mut first = plan.round(0);
         first.sort_unstable();
         assert_eq!(first, [0, 1, 2, 3]);
-        assert_eq!(plan.round(ENOUGH_ROUNDS), [4, 5, 6, 7, 8, 9]);
-        assert_eq!(plan.round(2 * ENOUGH_ROUNDS).len(), 10);
+        assert_eq!(plan.round(SAMPLES_FOR_95), [4, 5, 6, 7, 8, 9]);
+        assert_eq!(plan.round(Plan::UNEVEN_ROUNDS).len(), 10);
     }
 
     #[test]

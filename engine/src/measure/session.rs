@@ -189,7 +189,7 @@ impl Session<'_> {
                 }
             }
             // A round of cells that did not fit says nothing about the rounds of the others.
-            if !sampled && round >= 2 * ENOUGH_ROUNDS {
+            if !sampled && round >= Plan::UNEVEN_ROUNDS {
                 return;
             }
         }

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::session::Pair;
-use super::spread::Spread;
+use super::spread::{Scatter, Spread, Work, rate};
 use crate::measure::statistics::median;
 use crate::report::Transfer;
 use crate::transfer::{CpuTime, Implementation, Run, Way};
@@ -26,27 +26,14 @@ impl Handshake {
         self.0.push(run);
     }
 
-    fn client(&self) -> CpuTime {
-        self.middle(|run| run.client)
-    }
-
-    fn server(&self) -> CpuTime {
-        self.middle(|run| run.server.unwrap_or_default())
-    }
-
-    fn middle(&self, end: impl Fn(&Run) -> CpuTime) -> CpuTime {
-        let times: Vec<CpuTime> = self.0.iter().map(end).collect();
-        let middle = |part: fn(&CpuTime) -> f64| {
-            median(&times.iter().map(part).collect::<Vec<_>>()).unwrap_or(0.0)
-        };
-        CpuTime {
-            user: middle(|it| it.user),
-            system: middle(|it| it.system),
-        }
+    /// The mean: the time is shared out between user and system by chance, and chance has no outliers.
+    fn mean(&self, part: impl Fn(&Run) -> f64) -> f64 {
+        self.0.iter().map(part).sum::<f64>() / self.0.len().max(1) as f64
     }
 }
 
-/// Every series' figures, in the order given; a series without a usable run has none.
+/// Every series' figures, in the order given; a series whose runs leave no user time beside their handshakes has
+/// none.
 ///
 /// The spread of user time and that of wall time are each pooled over all series.
 pub(super) fn figures(
@@ -56,11 +43,11 @@ pub(super) fn figures(
     host: Option<&str>,
 ) -> Vec<Transfer> {
     let costs: Vec<Costs> = all.iter().map(|one| Costs::of(one, handshake)).collect();
-    let user = Spread::pooled(costs.iter().map(Costs::busier));
+    let user = Scatter::pooled(costs.iter().map(Costs::busier));
     let wall = Spread::pooled(costs.iter().map(|it| it.speed.as_slice()));
     let figure = |(one, costs): (&Series, &Costs)| {
         let busier = costs.busier();
-        let user_s_per_gib = median(busier)?;
+        let user_s_per_gib = rate(busier)? * GIB;
         let mb_per_s = median(&costs.speed)?;
         Some(Transfer {
             implementation,
@@ -70,10 +57,10 @@ pub(super) fn figures(
             direction: one.way,
             mb_per_s,
             ci95: around(mb_per_s, wall.factor(costs.speed.len())),
-            client_cpu_s_per_gib: costs.client.medians(),
-            server_cpu_s_per_gib: costs.server.as_ref().map(End::medians),
+            client_cpu_s_per_gib: costs.client.rates(),
+            server_cpu_s_per_gib: costs.server.as_ref().map(End::rates),
             user_s_per_gib,
-            user_ci95: around(user_s_per_gib, user.factor(busier.len())),
+            user_ci95: around(user_s_per_gib, user.factor(busier)),
             rounds: busier.len(),
         })
     };
@@ -84,7 +71,7 @@ fn around(middle: f64, factor: f64) -> [f64; 2] {
     [middle / factor, middle * factor]
 }
 
-/// What every usable run of a series cost.
+/// What the runs of a series cost beside their handshakes.
 struct Costs {
     /// Wall speed in MB/s.
     speed: Vec<f64>,
@@ -92,66 +79,59 @@ struct Costs {
     server: Option<End>,
 }
 
-/// Seconds per GiB of one end, run by run.
+/// The work of one end, run by run.
 #[derive(Default)]
 struct End {
-    user: Vec<f64>,
-    system: Vec<f64>,
+    user: Vec<Work>,
+    system: Vec<Work>,
 }
 
 impl End {
-    /// Times can come out below zero where the handshake varied more than the bytes cost.
-    fn add(&mut self, run: &Run, time: CpuTime, handshake: CpuTime) {
-        let per_gib = |seconds: f64| seconds.max(0.0) / run.bytes as f64 * GIB;
-        self.user.push(per_gib(time.user - handshake.user));
-        self.system.push(per_gib(time.system - handshake.system));
+    /// The end's time in each of the runs, less that of a handshake.
+    fn of(runs: &[&Run], handshake: &Handshake, time: impl Fn(&Run) -> CpuTime) -> Self {
+        let work = |part: fn(CpuTime) -> f64| {
+            let before = handshake.mean(|run| part(time(run)));
+            let of = |run: &&Run| Work {
+                seconds: part(time(run)) - before,
+                bytes: run.bytes as f64,
+            };
+            runs.iter().map(of).collect()
+        };
+        Self {
+            user: work(|it| it.user),
+            system: work(|it| it.system),
+        }
     }
 
-    fn medians(&self) -> [f64; 2] {
-        [&self.user, &self.system].map(|times| median(times).unwrap_or(0.0))
+    /// User and system seconds per GiB.
+    fn rates(&self) -> [f64; 2] {
+        [&self.user, &self.system].map(|work| rate(work).unwrap_or(0.0) * GIB)
     }
 }
 
 impl Costs {
     fn of(series: &Series, handshake: &Handshake) -> Self {
-        let (at_client, at_server) = (handshake.client(), handshake.server());
-        let mut costs = Self {
-            speed: Vec::new(),
-            client: End::default(),
-            server: None,
-        };
-        for run in series
-            .runs
-            .iter()
-            .filter(|run| is_usable(run, at_client, at_server))
-        {
-            costs.speed.push(run.bytes as f64 / 1e6 / run.seconds);
-            costs.client.add(run, run.client, at_client);
-            if let Some(time) = run.server {
-                let server = costs.server.get_or_insert_default();
-                server.add(run, time, at_server);
-            }
+        let carried = |run: &&Run| run.bytes > 0 && run.seconds > 0.0;
+        let runs: Vec<&Run> = series.runs.iter().filter(carried).collect();
+        let has_server = runs.iter().any(|run| run.server.is_some());
+        Self {
+            speed: runs
+                .iter()
+                .map(|run| run.bytes as f64 / 1e6 / run.seconds)
+                .collect(),
+            client: End::of(&runs, handshake, |run| run.client),
+            server: has_server
+                .then(|| End::of(&runs, handshake, |run| run.server.unwrap_or_default())),
         }
-        costs
     }
 
     /// User time of the end that has more of it.
-    fn busier(&self) -> &[f64] {
+    fn busier(&self) -> &[Work] {
         match &self.server {
-            Some(server) if server.medians()[0] > self.client.medians()[0] => &server.user,
+            Some(server) if server.rates()[0] > self.client.rates()[0] => &server.user,
             _ => &self.client.user,
         }
     }
-}
-
-/// Whether bytes arrived and both ends worked measurably longer than for a handshake: a system that counts
-/// processor time in ticks may give a short run none at all.
-fn is_usable(run: &Run, at_client: CpuTime, at_server: CpuTime) -> bool {
-    let worked = |time: CpuTime, handshake: CpuTime| time.user > handshake.user;
-    run.bytes > 0
-        && run.seconds > 0.0
-        && worked(run.client, at_client)
-        && run.server.is_none_or(|server| worked(server, at_server))
 }
 
 #[cfg(test)]
@@ -200,10 +180,24 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_say_nothing_are_left_out() {
+    fn long_runs_count_for_more() {
+        let runs = vec![
+            run(512, cpu(0.6, 0.1), cpu(0.1, 0.1)),
+            run(256, cpu(0.2, 0.1), cpu(0.1, 0.1)),
+        ];
+        let none = Handshake::default();
+        let found = figures(&[series(runs)], &none, Implementation::OpenSsh, None);
+        let user = found[0].user_s_per_gib;
+        assert!((user - 0.8 / 0.75).abs() < 1e-9, "{user}");
+        let [low, high] = found[0].user_ci95;
+        assert!(low < user && user < high && found[0].rounds == 2);
+    }
+
+    #[test]
+    fn runs_that_cost_no_more_than_a_handshake_say_nothing() {
         let mut handshake = Handshake::default();
         handshake.add(run(0, cpu(0.02, 0.01), cpu(0.02, 0.01)));
-        let coarse = run(16, cpu(0.02, 0.02), cpu(0.03, 0.02));
+        let coarse = run(16, cpu(0.02, 0.02), cpu(0.02, 0.02));
         let empty = run(0, cpu(0.05, 0.02), cpu(0.05, 0.02));
         let none = [series(vec![coarse, empty]), series(Vec::new())];
         assert_eq!(

@@ -16,7 +16,7 @@ use crate::transfer::{Carrier, Run, TransferFailure, TransferRequest, Way};
 /// Rounds every cipher gets before some get more: one run alone says nothing of the spread.
 const FULL_ROUNDS: usize = 2;
 /// The share of the time box that these may take. The rest goes to those that are still in the race.
-const FULL_SHARE: f64 = 0.7;
+const FULL_SHARE: f64 = 0.8;
 /// Sending for less gives less processor time than the handshake varies by.
 const SHORTEST_SLICE: Duration = Duration::from_millis(50);
 /// Longer sending is not worth more than another connection.
