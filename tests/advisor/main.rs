@@ -9,6 +9,7 @@ mod apply;
 #[cfg(unix)]
 mod apply_faults;
 #[cfg(unix)]
+mod carrying;
 mod cli;
 #[cfg(unix)]
 mod cli_change;

@@ -198,3 +198,18 @@ fn without_transfers_the_overhead_is_an_assumption() {
     assert!((projection.overhead_s_per_gib - 0.5).abs() < 1e-9);
     assert_eq!((projection.ciphers, projection.worst), (0, None));
 }
+
+#[test]
+fn transfers_too_vague_to_tell_anything_apart_are_left_to_packets() {
+    let mut report = carried_aes();
+    for it in &mut report.transfers {
+        it.user_ci95 = [it.user_s_per_gib / 3.0, it.user_s_per_gib * 3.0];
+    }
+    assert_eq!(
+        with(&report, &DEFAULT, None).evidence,
+        Some(Evidence::Packet)
+    );
+    let asked = with(&report, &DEFAULT, Some(Evidence::Transfer));
+    assert_eq!(asked.evidence, Some(Evidence::Transfer), "asked for");
+    assert!(!asked.client.unwrap().differs(), "nothing is proven");
+}

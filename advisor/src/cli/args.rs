@@ -80,6 +80,8 @@ pub(crate) enum Command {
         #[arg(long)]
         live: bool,
     },
+    /// Carry bytes through the installed ssh and a private sshd with every cipher, and show what each costs.
+    Transfer,
     /// Show what random bytes cost here: the kernel, the C library, and ChaCha20 key streams.
     Entropy,
     /// Show what was found on this machine and what is odd about it, without measuring the ciphers.

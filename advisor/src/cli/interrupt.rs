@@ -8,7 +8,7 @@ use advisor::apply::ApplyError;
 use anyhow::Result;
 
 /// What a shell reports for a program that an interrupt ended.
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// Whether a signal may end the program on the spot. Held while that is decided.
 static AT_ONCE: Mutex<bool> = Mutex::new(true);
@@ -64,8 +64,46 @@ pub(super) fn while_writing() -> &'static AtomicBool {
     &CANCELLED
 }
 
-/// 130 for a change that a signal stopped, 2 for every other failure.
+/// While this lives, signals only set a flag: programs run and folders lie about that have to go first.
+pub(super) struct Deferred(());
+
+/// Signals wait until what this returns is dropped.
+pub(super) fn deferred() -> Deferred {
+    *AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    Deferred(())
+}
+
+impl Deferred {
+    /// Set once a signal came.
+    pub(super) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&CANCELLED)
+    }
+}
+
+impl Drop for Deferred {
+    fn drop(&mut self) {
+        *AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    }
+}
+
+/// A signal stopped the work before anything was written.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted: nothing was changed")]
+pub(super) struct Interrupted;
+
+/// Fails once a signal came.
+pub(super) fn check() -> Result<(), Interrupted> {
+    match CANCELLED.load(Ordering::SeqCst) {
+        true => Err(Interrupted),
+        false => Ok(()),
+    }
+}
+
+/// 130 for work that a signal stopped, 2 for every other failure.
 pub(super) fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.is::<Interrupted>() {
+        return INTERRUPTED;
+    }
     let cause = error.downcast_ref::<ApplyError>();
     cause.map_or(2, ApplyError::exit_code)
 }

@@ -12,17 +12,17 @@ use advisor::examination::{Examination, ExaminationRequest};
 use advisor::files::Files;
 use advisor::output::{Change, Document, View};
 use advisor::plan::{Edit, unified_diff};
-use advisor::policy::Policy;
+use advisor::policy::{Policy, Profile};
 use advisor::resolver::Side;
 use anyhow::{Context, Result, bail};
 use engine::host::SystemCommands;
 use engine::report::Report;
 
-use super::args::{Action, Options};
+use super::args::{Action, EvidenceName, Options};
 use super::emit::{emit, note};
 use super::interrupt;
 use super::live;
-use super::measuring;
+use super::measuring::{self, Sources};
 use super::probing;
 use super::surroundings::Surroundings;
 
@@ -35,7 +35,8 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
         return rollback(&here, action, options);
     }
     let policy = policy(options)?;
-    let mut report = measuring::report(options, Some(&here))?;
+    let mut report = measuring::report(options, sources(options, &policy)?, Some(&here))?;
+    interrupt::check()?;
     probing::probe(&mut report, &here, options);
     if action.apply {
         // Before anything is planned on what an interrupted run left.
@@ -65,6 +66,19 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Transfers are this machine's and move full packets: another tree has to be asked on its own hardware.
+fn sources(options: &Options, policy: &Policy) -> Result<Sources> {
+    let is_here = options.root.is_none() && options.measurements.is_none();
+    match options.evidence {
+        EvidenceName::Transfer if options.measurements.is_none() && !is_here => bail!(
+            "--evidence transfer is about the machine it runs on; with --root give --measurements with a report of the target, made by --save"
+        ),
+        EvidenceName::Transfer => Ok(Sources::Both),
+        EvidenceName::Auto if is_here && policy.profile == Profile::Bulk => Ok(Sources::Both),
+        _ => Ok(Sources::Packets),
+    }
 }
 
 fn examination<'a>(
@@ -156,9 +170,30 @@ pub(super) fn entropy(options: &Options) -> Result<ExitCode> {
 
 /// The speeds alone.
 pub(super) fn measure(options: &Options) -> Result<ExitCode> {
-    let report = measuring::report(options, None)?;
+    let report = measuring::report(options, Sources::Packets, None)?;
     emit(&Document::new(report), View::Measure, options)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The transfers alone, as far as they came.
+pub(super) fn transfer(options: &Options) -> Result<ExitCode> {
+    if options.root.is_some() || options.measurements.is_some() {
+        bail!(
+            "transfer is about the machine it runs on; it goes without --root and --measurements"
+        );
+    }
+    let here = Surroundings::new(options)?;
+    let report = measuring::report(options, Sources::Transfers, Some(&here))?;
+    let document = Document::new(report);
+    emit(&document, View::Transfer, options)?;
+    if interrupt::check().is_err() {
+        note("interrupted: these are the transfers until then; nothing was changed");
+        return Ok(interrupt::INTERRUPTED.into());
+    }
+    match document.report.transfers.as_slice() {
+        [] => bail!("no transfer could be made; nothing was changed"),
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Which line wins, and why.
@@ -176,9 +211,13 @@ pub(super) fn explain(host: Option<&str>, live: bool, options: &Options) -> Resu
 /// What is here, and what is odd.
 pub(super) fn doctor(options: &Options) -> Result<ExitCode> {
     let here = Surroundings::new(options)?;
+    let is_here = options.root.is_none() && options.measurements.is_none();
     let mut report = measuring::description(options)?;
+    let possible = is_here.then(|| measuring::try_transfers(options, &mut report));
+    interrupt::check()?;
     probing::probe(&mut report, &here, options);
-    let document = unmeasured(&here, &report, None, options)?;
+    let mut document = unmeasured(&here, &report, None, options)?;
+    document.transfers_possible = possible;
     emit(&document, View::Doctor, options)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,55 +2,74 @@
 #![forbid(unsafe_code)]
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use advisor::resolver::Side;
 use anyhow::{Context, Result, bail};
 use engine::cpu::Detected;
 use engine::host::{SystemClock, SystemCommands, SystemMachine};
 use engine::installed::{DiscoverRequest, discover};
-use engine::measure::{
-    EntropyRequest, Gate, MeasureRequest, SurveyRequest, World, describe, survey,
-};
+use engine::measure::{EntropyRequest, Gate, SurveyRequest, World, describe, survey};
 use engine::report::{Measurement, OpenSsh, Report, SCHEMA};
 use serde::Deserialize;
 
 use super::args::Options;
-use super::interrupt;
+use super::progress::Progress;
 use super::surroundings::Surroundings;
+use super::transferring;
 
-/// The share of the time budget that goes into samples; the rest is for finding, reading and printing.
-const MEASURING: f64 = 0.8;
+/// The share of the time budget that goes into measuring; the rest is for reading, deciding and printing.
+const MEASURING: f64 = 0.9;
 
 /// A saved report has some hundred kilobytes.
 const LONGEST: u64 = 64 << 20;
 
-/// The report of this run: measured now, or read from a file. `here` says which MAC is negotiated.
-pub(super) fn report(options: &Options, here: Option<&Surroundings>) -> Result<Report> {
+/// What a report is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sources {
+    /// Packets alone.
+    Packets,
+    /// Real transfers, then packets.
+    Both,
+    /// Real transfers alone.
+    Transfers,
+}
+
+/// The report of this run: measured now, or read from a file. `here` says what is negotiated.
+pub(super) fn report(
+    options: &Options,
+    sources: Sources,
+    here: Option<&Surroundings>,
+) -> Result<Report> {
     if let Some(path) = &options.measurements {
         return saved(path, options);
     }
     let mut request = request(options);
     if let Some(here) = here {
-        let programs = describe(&request, WORLD).openssh;
-        let client = here
-            .perspective
-            .resolve(&here.files, Side::Client, &programs, None);
-        request.mac = client.macs.iter().find_map(|mac| mac.parse().ok());
+        transferring::negotiate(&mut request, here, sources);
     }
+    let report = match sources {
+        Sources::Packets => packets(&mut request, options),
+        Sources::Both | Sources::Transfers => transferring::report(&mut request, options),
+    };
+    Ok(report)
+}
+
+fn packets(request: &mut SurveyRequest, options: &Options) -> Report {
     let mut progress = Progress::new(options);
+    request.measure.budget = left(options);
     // Signals end the program on the spot while nothing is being written, so nobody has to ask.
     let never = AtomicBool::new(false);
-    let report = survey(
-        &request,
-        WORLD,
-        &mut |at| progress.show(at.fraction),
-        &never,
-    );
-    progress.end();
-    Ok(report)
+    let mut tell = |at: engine::measure::Progress| progress.show(at.fraction);
+    survey(request, WORLD, &mut tell, &never)
+}
+
+/// What is left of the time for measuring; the clock runs since this program began to look.
+pub(super) fn left(options: &Options) -> Duration {
+    let whole = options.time_budget.mul_f64(MEASURING);
+    whole.saturating_sub(WORLD.clock.wall())
 }
 
 /// A program that was named must be there: another one, or none, would be an answer to another question.
@@ -92,17 +111,24 @@ pub(super) fn description(options: &Options) -> Result<Report> {
     }
 }
 
+/// Whether transfers can be made here; if not, the report says why.
+pub(super) fn try_transfers(options: &Options, report: &mut Report) -> bool {
+    transferring::try_out(&request(options), report)
+}
+
 /// The programs of this machine, for running them.
 pub(super) fn programs(options: &Options) -> OpenSsh {
     describe(&request(options), WORLD).openssh
 }
 
-const WORLD: World<'static> = World {
+pub(super) const WORLD: World<'static> = World {
     clock: &SystemClock,
     machine: &SystemMachine,
 };
 
-fn request(options: &Options) -> SurveyRequest {
+pub(super) fn request(options: &Options) -> SurveyRequest {
+    // The clock begins with its first reading.
+    let _now = WORLD.clock.wall();
     let discover_request = DiscoverRequest {
         ssh: options.ssh.clone(),
         sshd: options.sshd.clone(),
@@ -111,10 +137,6 @@ fn request(options: &Options) -> SurveyRequest {
     SurveyRequest {
         installed: discover(&SystemCommands, &discover_request),
         hidden: options.cpu_disable,
-        measure: MeasureRequest {
-            budget: options.time_budget.mul_f64(MEASURING),
-            ..MeasureRequest::default()
-        },
         ..SurveyRequest::default()
     }
 }
@@ -137,49 +159,6 @@ fn saved(path: &Path, options: &Options) -> Result<Report> {
         report.openssh = describe(&request(options), WORLD).openssh;
     }
     Ok(report)
-}
-
-/// How far the measurement is, for people who wait at a terminal.
-struct Progress {
-    terminal: bool,
-    lines: bool,
-    shown: u32,
-}
-
-impl Progress {
-    fn new(options: &Options) -> Self {
-        let terminal = io::stderr().is_terminal() && !options.quiet;
-        Self {
-            terminal,
-            lines: options.verbose && !terminal,
-            shown: 0,
-        }
-    }
-
-    /// At most once a percent on a terminal, once in ten percent elsewhere. Drawn between samples only.
-    fn show(&mut self, fraction: f64) {
-        let percent = (fraction.clamp(0.0, 1.0) * 100.0) as u32;
-        let due = if self.terminal { 1 } else { 10 };
-        if percent < self.shown + due || !(self.terminal || self.lines) {
-            return;
-        }
-        self.shown = percent;
-        let mut err = io::stderr();
-        // Whoever closed standard error does not want to know.
-        let _ = if self.terminal {
-            interrupt::LINE_OPEN.store(true, Ordering::SeqCst);
-            write!(err, "\rmeasuring {percent} %")
-        } else {
-            writeln!(err, "advisor: measuring {percent} %")
-        };
-    }
-
-    fn end(&self) {
-        if self.terminal {
-            let _ = write!(io::stderr(), "\r{:16}\r", "");
-            interrupt::LINE_OPEN.store(false, Ordering::SeqCst);
-        }
-    }
 }
 
 #[derive(Deserialize)]

@@ -11,7 +11,9 @@ mod launch;
 mod live;
 mod measuring;
 mod probing;
+mod progress;
 mod surroundings;
+mod transferring;
 
 use std::process::ExitCode;
 
@@ -59,6 +61,7 @@ fn dispatch(arguments: &Arguments, matches: &ArgMatches) -> Result<ExitCode> {
         Some(Command::Entropy) => job::entropy(options),
         Some(Command::Measure) => job::measure(options),
         Some(Command::Explain { host, live }) => job::explain(host.as_deref(), *live, options),
+        Some(Command::Transfer) => job::transfer(options),
         Some(Command::Doctor) => job::doctor(options),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();

@@ -4,6 +4,7 @@
 use engine::report::UnavailableTransfer;
 
 use super::{Finding, Subject};
+use crate::policy::Profile;
 use crate::recommendation::Evidence;
 use crate::resolver::Severity;
 
@@ -13,7 +14,8 @@ const MISLEADING: f64 = 0.15;
 pub(super) fn findings(subject: Subject<'_>) -> Vec<Finding> {
     let closed = subject.report.unavailable_transfers.iter();
     let closed = closed.filter(|it| it.cipher.is_none()).map(impossible);
-    closed.chain(projection(subject)).collect()
+    let vague = vague(subject).into_iter();
+    closed.chain(vague).chain(projection(subject)).collect()
 }
 
 fn impossible(closed: &UnavailableTransfer) -> Finding {
@@ -28,6 +30,24 @@ fn impossible(closed: &UnavailableTransfer) -> Finding {
         why,
         cure,
     )
+}
+
+/// Transfers that were made, and speak for nothing.
+fn vague(subject: Subject<'_>) -> Option<Finding> {
+    let recommendation = subject.recommendation;
+    let own = subject.report.transfers.iter().any(|it| it.host.is_none());
+    let unused = own
+        && recommendation.profile == Profile::Bulk
+        && recommendation.evidence != Some(Evidence::Transfer);
+    unused.then(|| {
+        Finding::new(
+            "transfers-vague",
+            Severity::Info,
+            "the real transfers scatter too much to compare, or are too few",
+            "the advice rests on weaker evidence",
+            "run advisor again on an idle machine, or with a longer --time-budget",
+        )
+    })
 }
 
 /// Packets leave out what surrounds the cipher in ssh: its caches, its buffers, its second pass for the MAC.

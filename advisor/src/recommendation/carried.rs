@@ -8,6 +8,10 @@ use engine::transfer::Implementation;
 use super::evidence::Speed;
 use super::order::Interval;
 
+/// The upper end of an interval as a multiple of the lower one, from which on packets say more: on a busy
+/// machine few runs can scatter that much.
+pub(super) const VAGUE: f64 = 1.5;
+
 /// The transfers between this machine's own ssh and sshd, ranked.
 pub(super) struct Carried<'a> {
     transfers: Vec<&'a Transfer>,
@@ -30,6 +34,11 @@ impl<'a> Carried<'a> {
     /// All of them whose spread is known: single runs alone give no interval.
     pub(super) fn ranked(&self) -> impl Iterator<Item = &RankedSpeed> {
         self.ranked.iter().filter(|it| it.ci95[0] < it.ci95[1])
+    }
+
+    /// Those known well enough to tell others by.
+    pub(super) fn clear(&self) -> impl Iterator<Item = &RankedSpeed> {
+        self.ranked().filter(|it| it.ci95[1] / it.ci95[0] < VAGUE)
     }
 
     pub(super) fn speed(&self, cipher: &str, macs: &[String]) -> Option<Speed> {

@@ -29,12 +29,13 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// With the overhead this report's transfers show, as the median over all ciphers, else an assumed one.
+    /// With the overhead this report's transfers show, as the median over at least two ciphers, else an assumed
+    /// one.
     #[must_use]
     pub fn of(report: &Report) -> Self {
         let pairs = pairs(report);
         let rest: Vec<f64> = pairs.iter().map(|it| it.transfer - it.packet).collect();
-        let measured = median(&rest).filter(|&overhead| overhead > 0.0);
+        let measured = median(&rest).filter(|&overhead| rest.len() > 1 && overhead > 0.0);
         let Some(overhead_s_per_gib) = measured else {
             return Self {
                 overhead_s_per_gib: ASSUMED_S_PER_GIB,
@@ -80,7 +81,7 @@ fn pairs(report: &Report) -> Vec<Pair> {
             transfer: seconds_per_gib(speed.gb_per_s),
         })
     };
-    carried.ranked().filter_map(pair).collect()
+    carried.clear().filter_map(pair).collect()
 }
 
 fn seconds_per_gib(gb_per_s: f64) -> f64 {

@@ -1,0 +1,116 @@
+//! Real transfers for a report: with which ciphers, through whom, and how they end when a signal comes.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use advisor::resolver::Side;
+use engine::measure::transfers::Pair;
+use engine::measure::{SurveyRequest, TransferPart, describe, survey, survey_with};
+use engine::report::{Report, UnavailableTransfer};
+use engine::transfer::{self, Carrier, FdPassHelper, Implementation, TransferFailure};
+
+use super::args::Options;
+use super::interrupt;
+use super::measuring::{Sources, WORLD, left};
+use super::progress::Progress;
+use super::surroundings::Surroundings;
+
+/// Fills in the MAC that is negotiated, and the ciphers to carry: those in force, the client's first; for a table
+/// of transfers alone, the others that the client has after them.
+pub(super) fn negotiate(request: &mut SurveyRequest, here: &Surroundings, sources: Sources) {
+    let programs = describe(request, WORLD).openssh;
+    let resolve = |side| {
+        let perspective = &here.perspective;
+        perspective.resolve(&here.files, side, &programs, None)
+    };
+    let (client, server) = (resolve(Side::Client), resolve(Side::Server));
+    request.mac = client.macs.iter().find_map(|mac| mac.parse().ok());
+    let mut ciphers = client.ciphers;
+    ciphers.extend(server.ciphers);
+    if sources == Sources::Transfers {
+        ciphers.extend(programs.client.into_iter().flat_map(|it| it.ciphers));
+    }
+    let mut pairs: Vec<Pair> = Vec::new();
+    for cipher in ciphers {
+        if pairs.iter().all(|it| it.cipher != cipher) {
+            let mac = client.macs.first().filter(|_| !is_aead(&cipher));
+            let mac = mac.cloned();
+            pairs.push(Pair { cipher, mac });
+        }
+    }
+    request.transfers.pairs = pairs;
+    if sources == Sources::Transfers {
+        request.transfers.share = 1.0;
+    }
+}
+
+/// A cipher we do not know has a MAC beside it unless its name says otherwise.
+fn is_aead(cipher: &str) -> bool {
+    let known = cipher.parse::<engine::algorithm::Cipher>();
+    known.map_or(
+        cipher.contains("gcm") || cipher.contains("poly1305"),
+        engine::algorithm::Cipher::is_aead,
+    )
+}
+
+/// A report with transfers, and with packets where `request` leaves time for them. Once a signal came it holds
+/// what was measured until then.
+pub(super) fn report(request: &mut SurveyRequest, options: &Options) -> Report {
+    let deferred = interrupt::deferred();
+    let cancel = deferred.flag();
+    let mut progress = Progress::new(options);
+    progress.show(0.0);
+    let carrier = carrier(request, Arc::clone(&cancel));
+    request.measure.budget = left(options);
+    let mut tell = |at: engine::measure::Progress| {
+        progress.doing(if at.carried.is_empty() {
+            "measuring packets"
+        } else {
+            "transferring"
+        });
+        progress.show(at.fraction);
+    };
+    match carrier {
+        Ok(mut carrier) => survey_with(carrier.as_mut(), request, WORLD, &mut tell, &cancel),
+        Err(failure) => {
+            let mut report = match request.transfers {
+                TransferPart { share: 1.0.., .. } => describe(request, WORLD),
+                _ => survey(request, WORLD, &mut tell, &cancel),
+            };
+            report.unavailable_transfers.push(impossible(&failure));
+            report
+        }
+    }
+}
+
+/// Adds whether transfers can be made here, or why not.
+pub(super) fn try_out(request: &SurveyRequest, report: &mut Report) -> bool {
+    let deferred = interrupt::deferred();
+    match carrier(request, deferred.flag()) {
+        Ok(_) => true,
+        Err(failure) => {
+            report.unavailable_transfers.push(impossible(&failure));
+            false
+        }
+    }
+}
+
+fn carrier(
+    request: &SurveyRequest,
+    cancel: Arc<AtomicBool>,
+) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
+    let helper = FdPassHelper::this_program().map_err(|error| TransferFailure::Impossible {
+        why: format!("the system does not say where this program lies ({error})"),
+        cure: "mount /proc".to_owned(),
+    })?;
+    transfer::openssh(&request.installed, helper, cancel)
+}
+
+fn impossible(failure: &TransferFailure) -> UnavailableTransfer {
+    UnavailableTransfer {
+        implementation: Implementation::OpenSsh,
+        cipher: None,
+        reason: failure.to_string(),
+    }
+}
