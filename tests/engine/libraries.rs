@@ -59,7 +59,9 @@ fn a_library_may_be_set_up_again_and_again() {
 
 fn libraries() -> Vec<Libcrypto> {
     let named = std::env::var_os("ADVISOR_TEST_LIBCRYPTO").unwrap_or_default();
-    let mut paths: Vec<PathBuf> = std::env::split_paths(&named).collect();
+    let mut paths: Vec<PathBuf> = std::env::split_paths(&named)
+        .filter(|path| !path.as_os_str().is_empty())
+        .collect();
     let folders = std::fs::read_dir("/usr/lib")
         .into_iter()
         .flatten()
