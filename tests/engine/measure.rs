@@ -8,8 +8,8 @@ use engine::host::Clock;
 use engine::measure::{
     ENOUGH_ROUNDS, MeasureRequest, Measured, Progress, Warning, measure, statistics,
 };
-use engine::packet::{PacketCipher, PacketError};
-use engine::providers::{Direction, Keys, Provider, Unavailable};
+use engine::packet::{Layout, PacketCipher, PacketError};
+use engine::providers::{Direction, Keys, Provider, SelfTestFailure, Unavailable};
 use engine::report::ProviderName;
 
 /// A clock that stands still unless somebody works.
@@ -56,6 +56,7 @@ enum Fault {
 }
 
 struct FakeCipher {
+    tag: usize,
     clock: &'static FakeClock,
     ns_per_kib: u64,
     packets: u64,
@@ -66,7 +67,7 @@ impl FakeCipher {
     fn work(&mut self, packet: &[u8]) {
         self.packets += 1;
         let slowly = if self.packets.is_multiple_of(7) { 3 } else { 0 };
-        let bytes = (packet.len() - 4 - 16) as u64;
+        let bytes = (packet.len() - 4 - self.tag) as u64;
         self.clock
             .pass((bytes * self.ns_per_kib * (100 + slowly) / 102_400).max(1));
     }
@@ -74,7 +75,7 @@ impl FakeCipher {
 
 impl PacketCipher for FakeCipher {
     fn tag_len(&self) -> usize {
-        16
+        self.tag
     }
     fn seal(&mut self, sequence: u32, packet: &mut [u8]) -> Result<(), PacketError> {
         self.work(packet);
@@ -100,14 +101,21 @@ impl PacketCipher for FakeCipher {
     }
 }
 
+impl FakeProvider {
+    fn knows(&self, cipher: Cipher) -> Result<(), Unavailable> {
+        if self.fault == Fault::NoCtr && !cipher.is_aead() {
+            return Err(Unavailable("no CTR here".to_owned()));
+        }
+        Ok(())
+    }
+}
+
 impl Provider for FakeProvider {
     fn name(&self) -> ProviderName {
         self.name
     }
     fn worker(&self, cipher: Cipher, _mac: Option<Mac>) -> Result<String, Unavailable> {
-        if self.fault == Fault::NoCtr && !cipher.is_aead() {
-            return Err(Unavailable("no CTR here".to_owned()));
-        }
+        self.knows(cipher)?;
         Ok("fake".to_owned())
     }
     fn packet_cipher(
@@ -117,10 +125,12 @@ impl Provider for FakeProvider {
         keys: &Keys,
         _direction: Direction,
     ) -> Result<Box<dyn PacketCipher>, Unavailable> {
+        self.knows(cipher)?;
         assert_eq!(keys.cipher.len(), cipher.key_len());
         assert_eq!(keys.iv.len(), cipher.iv_len());
         assert_eq!(keys.mac.is_empty(), mac.is_none());
         Ok(Box::new(FakeCipher {
+            tag: Layout::of(cipher, mac).tag_len(),
             clock: self.clock,
             ns_per_kib: (self.ns_per_kib)(cipher),
             packets: 0,
@@ -150,6 +160,11 @@ fn pairs() -> Vec<(Cipher, Option<Mac>)> {
     ]
 }
 
+/// XOR with the sequence number passes no real test.
+fn anything_goes(_: &dyn Provider, _: Cipher, _: Option<Mac>) -> Result<(), SelfTestFailure> {
+    Ok(())
+}
+
 struct Run {
     measured: Measured,
     progress: Vec<Progress>,
@@ -172,6 +187,7 @@ fn run(budget: Duration, faults: &[Fault]) -> Run {
     let providers: Vec<&dyn Provider> = providers.iter().map(|one| one as &dyn Provider).collect();
     let request = MeasureRequest {
         budget,
+        self_test: anything_goes,
         ..MeasureRequest::default()
     };
     let mut progress = Vec::new();
@@ -321,7 +337,10 @@ fn cancelling_stops_at_once_and_keeps_what_was_measured() {
     let measured = measure(
         &[&provider],
         &pairs(),
-        &MeasureRequest::default(),
+        &MeasureRequest {
+            self_test: anything_goes,
+            ..MeasureRequest::default()
+        },
         clock,
         &mut |step| {
             after += usize::from(cancel.load(Ordering::Relaxed));
@@ -333,4 +352,36 @@ fn cancelling_stops_at_once_and_keeps_what_was_measured() {
     assert_eq!(after, 0);
     assert!(measured.measurements.len() > 2);
     assert!(clock.wall() < Duration::from_secs(1));
+}
+
+#[test]
+fn a_wrong_provider_gets_no_numbers_and_a_loud_warning() {
+    let clock: &'static FakeClock = Box::leak(Box::default());
+    let provider = FakeProvider {
+        name: ProviderName::Native,
+        clock,
+        ns_per_kib: gcm_is_fast,
+        fault: Fault::NoCtr,
+    };
+    let measured = measure(
+        &[&provider],
+        &pairs(),
+        &MeasureRequest::default(),
+        clock,
+        &mut |_| (),
+        &AtomicBool::new(false),
+    );
+    assert!(measured.measurements.is_empty());
+    let reasons: Vec<_> = measured
+        .unavailable
+        .iter()
+        .map(|cell| &cell.reason)
+        .collect();
+    assert!(
+        reasons[0].starts_with("SELF-TEST FAILED: it computes wrong"),
+        "{reasons:?}"
+    );
+    assert_eq!(measured.warnings.len(), 2, "CTR is unavailable, not wrong");
+    let warning = measured.warnings[0].to_string();
+    assert!(warning.starts_with("SELF-TEST FAILED: native chacha20-poly1305: it computes wrong"));
 }

@@ -115,7 +115,7 @@ impl fmt::Display for Warning {
             ),
             Self::SelfTest { who, what } => write!(
                 f,
-                "SELF-TEST FAILED: {who} {what}; its numbers are left out, do not use it for anything"
+                "SELF-TEST FAILED: {who}: {what}; it gets no numbers here and should not protect anything"
             ),
         }
     }

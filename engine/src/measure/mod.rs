@@ -23,5 +23,5 @@ pub use environment::Warning;
 pub use gate::Gate;
 pub use initialisation::{HELPER, answer, initialisation};
 pub use plan::ENOUGH_ROUNDS;
-pub use session::{MeasureRequest, Measured, Progress, measure};
+pub use session::{MeasureRequest, Measured, Progress, SelfTest, measure};
 pub use survey::{SurveyRequest, TransferPart, World, describe, survey, survey_with};

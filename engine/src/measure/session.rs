@@ -11,7 +11,7 @@ use super::sampler::{Arena, Cell, Sample, Stopwatch, Subject};
 use super::statistics::{estimate, median};
 use crate::algorithm::{Cipher, Mac};
 use crate::host::Clock;
-use crate::providers::{Direction, Provider};
+use crate::providers::{Direction, Provider, SelfTestFailure, self_test};
 use crate::report::{Measurement, Transfer, UnavailableCell};
 
 /// More rounds make no interval narrower that matters.
@@ -26,7 +26,12 @@ pub struct MeasureRequest {
     pub budget: Duration,
     /// Shared with whoever draws: nothing is drawn while a sample is timed.
     pub gate: Gate,
+    /// What a provider must pass before any of its numbers is shown.
+    pub self_test: SelfTest,
 }
+
+/// A test of a provider at one algorithm.
+pub type SelfTest = fn(&dyn Provider, Cipher, Option<Mac>) -> Result<(), SelfTestFailure>;
 
 impl Default for MeasureRequest {
     /// Packets of 32 KiB (a full channel packet), 1 KiB and 64 B (a key stroke), in seven seconds.
@@ -35,6 +40,7 @@ impl Default for MeasureRequest {
             sizes: vec![32 * 1024, 1024, 64],
             budget: Duration::from_secs(7),
             gate: Gate::default(),
+            self_test,
         }
     }
 }
@@ -88,6 +94,7 @@ pub fn measure(
         series: Vec::new(),
         late: Vec::new(),
         refused: Vec::new(),
+        passed: Vec::new(),
         measured: Measured::default(),
         progress,
         cancel,
@@ -110,6 +117,8 @@ struct Session<'a> {
     late: Vec<Cell>,
     /// One cell of each algorithm that a provider does not do.
     refused: Vec<Cell>,
+    /// One cell of each algorithm that passed its self-test.
+    passed: Vec<Cell>,
     measured: Measured,
     progress: &'a mut dyn FnMut(Progress),
     cancel: &'a AtomicBool,
@@ -137,6 +146,9 @@ impl Session<'_> {
                 self.late.push(cell);
                 continue;
             }
+            if !self.passes(cell) {
+                continue;
+            }
             let provider = self.providers[cell.provider];
             let inside = self.request.gate.sample();
             let prepared = Subject::prepare(provider, cell, &mut self.arena, &self.watch);
@@ -151,6 +163,34 @@ impl Session<'_> {
             }
             self.report(0, Vec::new());
         }
+    }
+
+    /// Runs the self-test of an algorithm; once for all sizes.
+    fn passes(&mut self, cell: Cell) -> bool {
+        if self
+            .passed
+            .iter()
+            .any(|other| other.is_same_algorithm(cell))
+        {
+            return true;
+        }
+        let provider = self.providers[cell.provider];
+        let Err(failure) = (self.request.self_test)(provider, cell.cipher, cell.mac) else {
+            self.passed.push(cell);
+            return true;
+        };
+        let reason = if let SelfTestFailure::Unavailable(reason) = &failure {
+            reason.to_string()
+        } else {
+            let warning = Warning::SelfTest {
+                who: format!("{} {}", provider.name(), name(cell)),
+                what: failure.to_string(),
+            };
+            self.measured.warnings.push(warning);
+            format!("SELF-TEST FAILED: {failure}")
+        };
+        self.refuse(cell, reason);
+        false
     }
 
     /// Every cell, most important first: the first size of all providers, then the next size.
@@ -354,5 +394,13 @@ impl Session<'_> {
 
     fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// The algorithm as people write it: `aes128-ctr + umac-64-etm`.
+fn name(cell: Cell) -> String {
+    match cell.mac {
+        Some(mac) => format!("{} + {}", cell.cipher.short_name(), mac.short_name()),
+        None => cell.cipher.short_name().to_owned(),
     }
 }

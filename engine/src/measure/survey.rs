@@ -218,6 +218,7 @@ fn steps(request: &mut SurveyRequest, clock: &dyn Clock, cancel: &AtomicBool) ->
         sizes: vec![32 * 1024],
         budget: budget.mul_f64(LADDER),
         gate: request.measure.gate.clone(),
+        self_test: request.measure.self_test,
     };
     request.measure.budget = budget.saturating_sub(own.budget);
     let library = Libcrypto::load(&request.installed.libcrypto());
