@@ -7,10 +7,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use engine::host::CAPABILITY_VARIABLES;
+use engine::host::{CAPABILITY_VARIABLES, Commands};
 use engine::installed::releases::Release;
 use engine::report::{OpenSsh, Program, Report};
 
+use crate::apply::{self, Validator};
 use crate::diagnosis::{Finding, Subject, diagnose, of_daemon};
 use crate::files::Files;
 use crate::layout::{self, Layout};
@@ -140,6 +141,38 @@ impl Perspective {
             what: "there is no such file, so no sshd is set up here".to_owned(),
             cure: "install openssh-server where one is wanted".to_owned(),
         })
+    }
+
+    /// Whom to ask about a candidate tree: the programs of this machine, about these files.
+    #[must_use]
+    pub fn validator<'a>(
+        &self,
+        files: &'a dyn Files,
+        commands: &'a dyn Commands,
+        programs: &OpenSsh,
+    ) -> Validator<'a> {
+        let program = |program: &Option<Program>, side| {
+            program.as_ref().map(|it| apply::Program {
+                path: it.path.clone().into(),
+                release: rules(programs, side).0,
+            })
+        };
+        let (user_file, system_file) = match &self.client {
+            Target::User(main) => (Some(main.clone()), self.layout.client_file()),
+            Target::System(main) => (None, main.clone()),
+        };
+        Validator {
+            files,
+            commands,
+            ssh: program(&programs.client, Side::Client),
+            sshd: program(&programs.server, Side::Server),
+            user_file,
+            system_file: Some(layout::in_force(files, &system_file)),
+            server_file: layout::in_force(files, self.server.main_file()),
+            layout: self.layout.clone(),
+            home: self.home.clone(),
+            uid: self.uid,
+        }
     }
 
     fn client_request(&self, files: &dyn Files, programs: &OpenSsh) -> ClientRequest {
@@ -277,8 +310,21 @@ impl<'a> Examination<'a> {
             plans: Vec::new(),
         };
         let sides = request.sides.iter();
-        examination.plans = sides.map(|&side| examination.plan(side)).collect();
+        let plan = |&side| examination.plan(side, examination.order(side));
+        examination.plans = sides.map(plan).collect();
         examination
+    }
+
+    /// The same with an order somebody chose by hand in place of the recommended one: that is what is planned for
+    /// the side, if it was asked for. What is recommended stays what it is.
+    #[must_use]
+    pub fn with_order(mut self, side: Side, order: &[String]) -> Self {
+        let own = self.plan(side, order.to_vec());
+        let planned = self.request.sides.iter().zip(&mut self.plans);
+        for (_, plan) in planned.filter(|(it, _)| **it == side) {
+            plan.clone_from(&own);
+        }
+        self
     }
 
     /// The plans of the sides asked for.
@@ -414,7 +460,13 @@ impl<'a> Examination<'a> {
         (side == Side::Server).then(absent)?
     }
 
-    fn plan(&self, side: Side) -> Result<Plan, Refusal> {
+    /// The order that is recommended, or today's where nothing is.
+    fn order(&self, side: Side) -> Vec<String> {
+        let advice = self.recommendation.side(side);
+        advice.map_or_else(|| self.effective(side).ciphers.clone(), Advice::order)
+    }
+
+    fn plan(&self, side: Side, order: Vec<String>) -> Result<Plan, Refusal> {
         if let Some(absent) = self.absent(side) {
             return Err(Refusal {
                 location: Some(absent.location),
@@ -424,7 +476,6 @@ impl<'a> Examination<'a> {
         }
         let request = &self.request;
         let effective = self.effective(side);
-        let advice = self.recommendation.side(side);
         let programs = &request.report.openssh;
         let (release, supported) = rules(programs, side);
         plan(&PlanRequest {
@@ -432,7 +483,7 @@ impl<'a> Examination<'a> {
             effective,
             target: request.perspective.target(side).clone(),
             layout: &request.perspective.layout,
-            order: &advice.map_or_else(|| effective.ciphers.clone(), Advice::order),
+            order: &order,
             form: request.policy.form,
             release,
             supported: &supported.ciphers,

@@ -14,5 +14,6 @@ pub mod plan;
 pub mod policy;
 pub mod recommendation;
 pub mod resolver;
+pub mod saved;
 pub mod startup;
 pub mod syntax;

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use advisor::saved;
 use anyhow::{Context, Result, bail};
 use engine::cpu::Detected;
 use engine::host::{SystemClock, SystemCommands, SystemMachine};
 use engine::installed::{DiscoverRequest, discover};
 use engine::measure::{EntropyRequest, Gate, SurveyRequest, World, describe, survey};
-use engine::report::{Measurement, OpenSsh, Report, SCHEMA};
-use serde::Deserialize;
+use engine::report::{OpenSsh, Report};
 
 use super::args::Options;
 use super::progress::Progress;
@@ -44,7 +44,7 @@ pub(super) fn report(
     here: Option<&Surroundings>,
 ) -> Result<Report> {
     if let Some(path) = &options.measurements {
-        return saved(path, options);
+        return read_saved(path, options);
     }
     let mut request = request(options);
     if let Some(here) = here {
@@ -106,7 +106,7 @@ pub(super) fn entropy(options: &Options) -> Result<Report> {
 /// The machine without new numbers.
 pub(super) fn description(options: &Options) -> Result<Report> {
     match &options.measurements {
-        Some(path) => saved(path, options),
+        Some(path) => read_saved(path, options),
         None => Ok(describe(&request(options), WORLD)),
     }
 }
@@ -143,7 +143,7 @@ pub(super) fn request(options: &Options) -> SurveyRequest {
 
 /// A report somebody saved. The programs are this machine's, unless it is about another tree, whose
 /// programs cannot be asked: then they are the report's.
-fn saved(path: &Path, options: &Options) -> Result<Report> {
+fn read_saved(path: &Path, options: &Options) -> Result<Report> {
     let shown = path.display();
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
@@ -152,60 +152,11 @@ fn saved(path: &Path, options: &Options) -> Result<Report> {
         File::open(path).and_then(|file| file.take(LONGEST).read_to_end(&mut bytes))
     };
     read.with_context(|| format!("{shown}: cannot be read"))?;
-    let mut report = parse(&bytes).map_err(|what| {
+    let mut report = saved::parse(&bytes).map_err(|what| {
         anyhow::anyhow!("{shown}{what}; give a file that --save or --json has written")
     })?;
     if options.root.is_none() || options.ssh.is_some() || options.sshd.is_some() {
         report.openssh = describe(&request(options), WORLD).openssh;
     }
     Ok(report)
-}
-
-#[derive(Deserialize)]
-struct Head {
-    schema: String,
-}
-
-/// The measured members of a document; an error begins with its place, to follow the file's name.
-fn parse(bytes: &[u8]) -> Result<Report, String> {
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
-    if head.schema != SCHEMA {
-        return Err(format!(": its schema is {:?}, not {SCHEMA:?}", head.schema));
-    }
-    let report: Report = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
-    match report.measurements.iter().position(|cell| !is_sound(cell)) {
-        Some(index) => Err(format!(": measurements[{index}] has no possible speed")),
-        None => Ok(report),
-    }
-}
-
-/// `:line:column: what`.
-fn json_error(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let what = text.split(" at line ").next().unwrap_or_default();
-    format!(":{}:{}: {what}", error.line(), error.column())
-}
-
-fn is_sound(cell: &Measurement) -> bool {
-    let [low, high] = cell.ci95;
-    high.is_finite() && cell.gb_per_s > 0.0 && 0.0 <= low && low <= high
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_say_where() {
-        assert_eq!(
-            parse(b"{\n  junk").expect_err("junk"),
-            ":2:3: key must be a string"
-        );
-        assert_eq!(
-            parse(br#"{"schema": "other/9"}"#).expect_err("another schema"),
-            ": its schema is \"other/9\", not \"cipher-advisor/1\""
-        );
-        let missing = parse(br#"{"schema": "cipher-advisor/1"}"#).expect_err("no host");
-        assert!(missing.ends_with("missing field `host`"), "{missing}");
-    }
 }

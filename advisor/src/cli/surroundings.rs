@@ -3,16 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use advisor::apply::{self, Validator};
-use advisor::apply::{Scope, state_directory};
-use advisor::examination::{Perspective, rules};
+use advisor::apply::{Scope, Validator, state_directory};
+use advisor::examination::Perspective;
 use advisor::files::SystemFiles;
-use advisor::layout::{self, Layout};
+use advisor::layout::Layout;
 use advisor::plan::Target;
-use advisor::resolver::Side;
 use anyhow::{Context, Result, bail};
 use engine::host::Commands;
-use engine::report::{OpenSsh, Program};
+use engine::report::OpenSsh;
 
 use super::args::{Options, Sides};
 
@@ -77,31 +75,7 @@ impl Surroundings {
         programs: &OpenSsh,
         commands: &'a dyn Commands,
     ) -> Validator<'a> {
-        let program = |program: &Option<Program>, side| {
-            program.as_ref().map(|it| apply::Program {
-                path: it.path.clone().into(),
-                release: rules(programs, side).0,
-            })
-        };
-        let (user_file, system_file) = match &self.perspective.client {
-            Target::User(main) => (
-                Some(main.clone()),
-                Some(self.perspective.layout.client_file()),
-            ),
-            Target::System(main) => (None, Some(main.clone())),
-        };
-        Validator {
-            files: &self.files,
-            commands,
-            ssh: program(&programs.client, Side::Client),
-            sshd: program(&programs.server, Side::Server),
-            user_file,
-            system_file: system_file.map(|main| layout::in_force(&self.files, &main)),
-            server_file: layout::in_force(&self.files, self.perspective.server.main_file()),
-            layout: self.perspective.layout.clone(),
-            home: self.perspective.home.clone(),
-            uid: self.perspective.uid,
-        }
+        self.perspective.validator(&self.files, commands, programs)
     }
 }
 
