@@ -3,14 +3,21 @@
 //! Clock, machine, programs and files come in from outside, so that a test decides what they say.
 #![forbid(unsafe_code)]
 
+mod changing;
+mod filing;
+
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use advisor::examination::{ExaminationRequest, Perspective, examine};
-use advisor::files::{Files, SystemFiles};
+use advisor::apply::{Scope, state_directory};
+use advisor::examination::{Examination, ExaminationRequest, Perspective};
+use advisor::files::{Changes, SystemFiles};
 use advisor::layout::Layout;
 use advisor::output::Document;
+use advisor::plan::Target;
 use advisor::policy::Policy;
 use advisor::resolver::Side;
 use engine::algorithm::Mac;
@@ -18,9 +25,12 @@ use engine::cpu::Features;
 use engine::host::{Clock, Commands, Machine, SystemClock, SystemCommands, SystemMachine};
 use engine::installed::{DiscoverRequest, discover};
 use engine::measure::{Gate, MeasureRequest, SurveyRequest, World, describe, survey};
-use engine::report::{Measurement, Report};
+use engine::report::{Measurement, OpenSsh, Report};
 
-use crate::model::Progress;
+use crate::model::apply::{Past, Preview, Step, Written};
+use crate::model::compare::Other;
+use crate::model::configuration::{Looking, Spot};
+use crate::model::{Gauges, Progress, Question, Saving};
 use crate::worker::Job;
 
 /// A host and who looks at it.
@@ -32,7 +42,11 @@ pub struct HostJob {
     /// Runs its programs.
     pub commands: Box<dyn Commands + Send>,
     /// Its files.
-    pub files: Box<dyn Files>,
+    pub files: Box<dyn Changes>,
+    /// Where journal, lock and backups are.
+    pub state: PathBuf,
+    /// The tree that was named in place of /, for the commands that are shown.
+    pub root: Option<PathBuf>,
     /// Whose files count.
     pub perspective: Perspective,
     /// The rules.
@@ -62,16 +76,59 @@ impl HostJob {
         let hidden = set("ADVISOR_CPU_DISABLE").unwrap_or_default();
         let hidden = Features::parse(&hidden)
             .map_err(|error| io::Error::other(format!("ADVISOR_CPU_DISABLE: {error}")))?;
+        let perspective = Perspective::of_user(name, uid, home.clone()).with_layout(layout);
+        let own_state = set("XDG_STATE_HOME").map(PathBuf::from);
         Ok(Self {
             clock: Box::new(SystemClock),
             machine: Box::new(SystemMachine),
             commands: Box::new(SystemCommands),
             files: Box::new(SystemFiles::new(Path::new("/"))?),
-            perspective: Perspective::of_user(name, uid, home).with_layout(layout),
+            state: state_directory(scope(&perspective), &home, own_state.as_deref()),
+            root: None,
+            perspective,
             policy: Policy::default(),
             hidden,
             gate,
         })
+    }
+
+    /// The same for another tree, as it is built for an image: its system's files, as its root sees them.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn in_tree(mut self, root: &Path) -> io::Result<Self> {
+        let files = SystemFiles::new(root)?;
+        let layout = Layout::of_tree(&files, None);
+        self.files = Box::new(files);
+        let home = PathBuf::from("/root");
+        self.perspective = Perspective {
+            client: Target::System(layout.client_file()),
+            server: Target::System(layout.server_file()),
+            layout,
+            home: home.clone(),
+            processes: None,
+            ..self.perspective
+        };
+        self.state = state_directory(Scope::System, &home, None);
+        self.root = Some(root.to_owned());
+        Ok(self)
+    }
+
+    /// A saved report as numbers of this machine: the programs are those that are here, unless it is about
+    /// another tree, whose programs cannot be asked.
+    #[must_use]
+    pub fn adopt(&self, report: Report) -> Report {
+        match self.root {
+            Some(_) => report,
+            None => Report {
+                openssh: self.programs(),
+                ..report
+            },
+        }
+    }
+
+    fn programs(&self) -> OpenSsh {
+        describe(&self.request(), self.world()).openssh
     }
 
     fn world(&self) -> World<'_> {
@@ -104,6 +161,62 @@ impl HostJob {
     }
 }
 
+impl HostJob {
+    /// Everything that follows from a question, for as long as it is looked at.
+    fn examined<T>(
+        &self,
+        question: &Question,
+        look: impl FnOnce(&Examination<'_>) -> T,
+    ) -> Result<T, String> {
+        let unmeasured;
+        let report = match &question.report {
+            Some(report) => report.as_ref(),
+            None => {
+                unmeasured = describe(&self.request(), self.world());
+                &unmeasured
+            }
+        };
+        let policy = self.policy_of(question)?;
+        let mut examination = Examination::new(ExaminationRequest {
+            files: self.files.as_ref(),
+            perspective: &self.perspective,
+            report,
+            policy: &policy,
+            choice: None,
+            sides: &[Side::Client],
+            host: question.host.as_deref(),
+        });
+        if let Some(order) = &question.order {
+            examination = examination.with_order(Side::Client, order);
+        }
+        Ok(look(&examination))
+    }
+
+    /// The policy that is asked for by name or file.
+    fn policy_of(&self, question: &Question) -> Result<Policy, String> {
+        let named = question.policy.as_deref();
+        let mut policy = match named.map(|name| (name, Policy::built_in(name))) {
+            None => self.policy.clone(),
+            Some((_, Some(policy))) => policy,
+            Some((path, None)) => {
+                let path = self.expanded(path);
+                let bytes = filing::read(&path)?;
+                Policy::parse(&path, &bytes).map_err(|error| error.to_string())?
+            }
+        };
+        policy.profile = question.profile.unwrap_or(policy.profile);
+        Ok(policy)
+    }
+
+    /// A path as people type it.
+    fn expanded(&self, path: &str) -> PathBuf {
+        match path.strip_prefix("~/") {
+            Some(rest) => self.perspective.home.join(rest),
+            None => PathBuf::from(path),
+        }
+    }
+}
+
 impl Job for HostJob {
     fn measure(
         &self,
@@ -113,32 +226,99 @@ impl Job for HostJob {
         let mut request = self.request();
         request.mac = self.mac(&describe(&request, self.world()));
         let budget = request.measure.budget;
+        let gauges = RefCell::new(Watch::new(self));
         let mut tell = |at: engine::measure::Progress| {
             let share = at.fraction.clamp(0.0, 1.0);
             let remaining = budget.mul_f64(1.0 - share);
-            progress(Progress { share, remaining }, at.latest);
+            let machine = gauges.borrow_mut().look(&at.latest);
+            let progress_now = Progress {
+                share,
+                remaining,
+                machine,
+            };
+            progress(progress_now, at.latest);
         };
         Ok(survey(&request, self.world(), &mut tell, cancel))
     }
 
-    fn examine(&self, report: Option<&Report>) -> Result<Document, String> {
-        let unmeasured;
-        let report = match report {
-            Some(report) => report,
-            None => {
-                unmeasured = describe(&self.request(), self.world());
-                &unmeasured
-            }
-        };
-        Ok(examine(&ExaminationRequest {
-            files: self.files.as_ref(),
-            perspective: &self.perspective,
-            report,
-            policy: &self.policy,
-            choice: None,
-            sides: &[Side::Client],
-            host: None,
-        }))
+    fn examine(&self, question: &Question) -> Result<Document, String> {
+        let document = |examination: &Examination<'_>| examination.document();
+        self.examined(question, document)
+    }
+
+    fn preview(&self, question: &Question) -> Result<Preview, String> {
+        changing::preview(self, question)
+    }
+
+    fn write(
+        &self,
+        question: &Question,
+        shown: &Document,
+        step: &dyn Fn(Step),
+        cancel: &AtomicBool,
+    ) -> Result<Written, String> {
+        changing::write(self, question, shown, step, cancel)
+    }
+
+    fn undo(&self, id: u64, step: &dyn Fn(Step), cancel: &AtomicBool) -> Result<Written, String> {
+        changing::undo(self, id, step, cancel)
+    }
+
+    fn journal(&self) -> Result<Vec<Past>, String> {
+        changing::journal(self)
+    }
+
+    fn open(&self, path: &str) -> Result<Other, String> {
+        filing::open(&self.expanded(path))
+    }
+
+    fn look_into(&self, spot: &Spot) -> Result<Looking, String> {
+        filing::look_into(self.files.as_ref(), spot)
+    }
+
+    fn save(&self, path: &str, form: Saving, document: &Document) -> Result<String, String> {
+        filing::save(&self.expanded(path), form, document)
+    }
+}
+
+/// Looks at the machine once a second while it is measured.
+struct Watch<'a> {
+    job: &'a HostJob,
+    looked: Option<Duration>,
+    before: Option<engine::host::ProcessorTime>,
+    seen: Gauges,
+}
+
+impl<'a> Watch<'a> {
+    fn new(job: &'a HostJob) -> Self {
+        Self {
+            job,
+            looked: None,
+            before: job.machine.processor_time(),
+            seen: Gauges::default(),
+        }
+    }
+
+    fn look(&mut self, latest: &[Measurement]) -> Gauges {
+        let now = self.job.clock.wall();
+        // Billions of bytes a second times cycles a byte are billions of cycles a second.
+        let clock = |cell: &Measurement| Some(cell.cycles_per_byte? * cell.gb_per_s);
+        self.seen.ghz = latest.iter().find_map(clock).or(self.seen.ghz);
+        let second = Duration::from_secs(1);
+        if self.looked.is_none_or(|looked| now >= looked + second) {
+            self.looked = Some(now);
+            self.seen.load = self.job.machine.describe().load;
+            let passed = self.job.machine.processor_time().zip(self.before);
+            self.seen.steal_percent = passed.and_then(|(now, then)| now.steal_percent_since(then));
+        }
+        self.seen
+    }
+}
+
+fn scope(perspective: &Perspective) -> Scope {
+    match perspective.client {
+        Target::System(_) => Scope::System,
+        Target::User(_) => Scope::User,
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod gui;
 pub mod job;
 pub mod model;
+pub mod pause;
 #[cfg(all(feature = "gui", target_os = "linux"))]
 pub mod sys;
 #[cfg(feature = "tui")]

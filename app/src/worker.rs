@@ -9,20 +9,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use advisor::output::Document;
 use engine::report::{Measurement, Report};
 
-use crate::model::{Effect, Message, Progress};
+use crate::model::apply::{Past, Preview, Step, Written};
+use crate::model::compare::Other;
+use crate::model::configuration::{Looking, Spot};
+use crate::model::{Effect, Message, Progress, Question, Saving};
 
-/// The work itself.
+/// The work itself. Every error is a sentence with the cure.
 pub trait Job: Send {
     /// Measures this host. `progress` is called between samples, never while one is timed; once
     /// `cancel` is set it ends soon with the rounds that are finished.
     ///
     /// # Errors
-    /// Why nothing could be measured, as a sentence with the cure.
+    /// Why nothing could be measured.
     fn measure(
         &self,
         progress: &mut dyn FnMut(Progress, Vec<Measurement>),
@@ -32,14 +35,65 @@ pub trait Job: Send {
     /// Reads the configuration and says what follows from it and the numbers, if there are any.
     ///
     /// # Errors
-    /// Why that could not be done, as a sentence with the cure.
-    fn examine(&self, report: Option<&Report>) -> Result<Document, String>;
+    /// Why that could not be done.
+    fn examine(&self, question: &Question) -> Result<Document, String>;
+
+    /// Asks the installed program about the change that follows, and whether it could be written.
+    ///
+    /// # Errors
+    /// Why that could not be done.
+    fn preview(&self, question: &Question) -> Result<Preview, String>;
+
+    /// Writes the change that follows, if it is the one that was shown. `step` is called as each begins; once
+    /// `cancel` is set what was begun is taken back.
+    ///
+    /// # Errors
+    /// Why it was not written, and what is on the disk.
+    fn write(
+        &self,
+        question: &Question,
+        shown: &Document,
+        step: &dyn Fn(Step),
+        cancel: &AtomicBool,
+    ) -> Result<Written, String>;
+
+    /// Undoes the change of this number, in the same way.
+    ///
+    /// # Errors
+    /// Why it was not undone, and what is on the disk.
+    fn undo(&self, id: u64, step: &dyn Fn(Step), cancel: &AtomicBool) -> Result<Written, String>;
+
+    /// The changes the journal knows, oldest first.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    fn journal(&self) -> Result<Vec<Past>, String>;
+
+    /// Reads a saved report.
+    ///
+    /// # Errors
+    /// Why it could not be read, with its place.
+    fn open(&self, path: &str) -> Result<Other, String>;
+
+    /// Reads a configuration file, to look into it.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    fn look_into(&self, spot: &Spot) -> Result<Looking, String>;
+
+    /// Saves the document; says where.
+    ///
+    /// # Errors
+    /// Why it could not be saved.
+    fn save(&self, path: &str, form: Saving, document: &Document) -> Result<String, String>;
 }
 
 /// The thread that does the work.
 pub struct Worker {
-    effects: Sender<Effect>,
+    effects: Option<Sender<Effect>>,
     cancel: Arc<AtomicBool>,
+    writing: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
@@ -49,40 +103,57 @@ impl Worker {
         let (effects, received) = channel();
         let cancel = Arc::new(AtomicBool::new(false));
         let cancelled = Arc::clone(&cancel);
-        thread::spawn(move || work(&job, &received, &cancelled, &send));
-        Self { effects, cancel }
+        let thread = thread::spawn(move || work(&job, &received, &cancelled, &send));
+        Self {
+            effects: Some(effects),
+            cancel,
+            writing: Arc::default(),
+            thread: Some(thread),
+        }
     }
 
-    /// Does this effect after those before it; stopping is done at once. Leaving is the face's own
-    /// business.
+    /// Does this effect after those before it; stopping is done at once. Leaving, and what concerns the face
+    /// alone, is the face's own business.
     pub fn run(&self, effect: Effect) {
         match effect {
-            Effect::Stop => self.cancel.store(true, Ordering::SeqCst),
-            Effect::Quit => {}
-            Effect::Measure | Effect::Examine(_) => {
-                if effect == Effect::Measure {
-                    self.cancel.store(false, Ordering::SeqCst);
-                }
-                // The thread catches panics and lives as long as this sender.
-                let _ = self.effects.send(effect);
+            Effect::Stop => return self.cancel.store(true, Ordering::SeqCst),
+            Effect::Measure => self.cancel.store(false, Ordering::SeqCst),
+            Effect::Write(..) | Effect::Undo(_) => {
+                self.cancel.store(false, Ordering::SeqCst);
+                self.writing.store(true, Ordering::SeqCst);
             }
+            _ => {}
+        }
+        if let Some(effects) = &self.effects {
+            // The thread catches panics and lives as long as this sender.
+            let _ = effects.send(effect);
         }
     }
 }
 
 impl Drop for Worker {
+    /// What is being written is finished or taken back first: leaving must not cut it off.
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::SeqCst);
+        self.effects = None;
+        if self.writing.load(Ordering::SeqCst)
+            && let Some(thread) = self.thread.take()
+        {
+            // It catches its panics.
+            let _ = thread.join();
+        }
     }
 }
 
 fn work(job: &dyn Job, effects: &Receiver<Effect>, cancel: &AtomicBool, send: &dyn Fn(Message)) {
     for effect in effects {
+        let writes = matches!(effect, Effect::Write(..) | Effect::Undo(_));
         let done = catch_unwind(AssertUnwindSafe(|| perform(job, effect, cancel, send)));
         let message = done.unwrap_or_else(|panic| Err(apology(panic.as_ref())));
         match message {
             Ok(Some(message)) => send(message),
             Ok(None) => {}
+            Err(sentence) if writes => send(Message::NotWritten(sentence)),
             Err(sentence) => send(Message::Failed(sentence)),
         }
     }
@@ -94,18 +165,30 @@ fn perform(
     cancel: &AtomicBool,
     send: &dyn Fn(Message),
 ) -> Result<Option<Message>, String> {
-    match effect {
+    let step = |step| send(Message::Step(step));
+    let message = match effect {
         Effect::Measure => {
             let mut progress = |progress, latest| send(Message::Progress(progress, latest));
-            let report = job.measure(&mut progress, cancel)?;
-            Ok(Some(Message::Measured(Arc::new(report))))
+            Message::Measured(Arc::new(job.measure(&mut progress, cancel)?))
         }
-        Effect::Examine(report) => {
-            let document = job.examine(report.as_deref())?;
-            Ok(Some(Message::Examined(Arc::new(document))))
+        Effect::Examine(question) => Message::Examined(Arc::new(job.examine(&question)?)),
+        Effect::Preview(question) => Message::Previewed(job.preview(&question)?),
+        Effect::Write(question, shown) => {
+            Message::Written(job.write(&question, &shown, &step, cancel)?)
         }
-        Effect::Stop | Effect::Quit => Ok(None),
-    }
+        Effect::Undo(id) => Message::Written(job.undo(id, &step, cancel)?),
+        Effect::ReadJournal => Message::Past(job.journal()?),
+        Effect::Open(path) => Message::Opened(job.open(&path)?),
+        Effect::LookInto(spot) => Message::LookedInto(job.look_into(&spot)?),
+        Effect::Save(path, form, document) => Message::Done(job.save(&path, form, &document)?),
+        Effect::Stop
+        | Effect::Quit
+        | Effect::Suspend
+        | Effect::Copy(_)
+        | Effect::TurnTheme
+        | Effect::TurnMouse => return Ok(None),
+    };
+    Ok(Some(message))
 }
 
 /// A panic is a mistake of ours; it must neither end the program nor go unseen.
@@ -137,9 +220,48 @@ mod tests {
             Ok(Report::default())
         }
 
-        fn examine(&self, report: Option<&Report>) -> Result<Document, String> {
-            assert!(report.is_none(), "nothing of a report here");
+        fn examine(&self, question: &Question) -> Result<Document, String> {
+            assert!(question.report.is_none(), "nothing of a report here");
             Err("no files here".to_owned())
+        }
+
+        fn preview(&self, _: &Question) -> Result<Preview, String> {
+            Err("nothing to preview here".to_owned())
+        }
+
+        /// Ends only when it is cancelled, as a change that is taken back does.
+        fn write(
+            &self,
+            _: &Question,
+            _: &Document,
+            step: &dyn Fn(Step),
+            cancel: &AtomicBool,
+        ) -> Result<Written, String> {
+            step(Step::Write);
+            while !cancel.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+            Err("taken back".to_owned())
+        }
+
+        fn undo(&self, _: u64, _: &dyn Fn(Step), _: &AtomicBool) -> Result<Written, String> {
+            Err("nothing to undo here".to_owned())
+        }
+
+        fn journal(&self) -> Result<Vec<Past>, String> {
+            Ok(Vec::new())
+        }
+
+        fn open(&self, _: &str) -> Result<Other, String> {
+            Err("nothing to open here".to_owned())
+        }
+
+        fn look_into(&self, _: &Spot) -> Result<Looking, String> {
+            Err("nothing to look into here".to_owned())
+        }
+
+        fn save(&self, _: &str, _: Saving, _: &Document) -> Result<String, String> {
+            Err("nowhere to save here".to_owned())
         }
     }
 
@@ -158,9 +280,30 @@ mod tests {
         first(&received, |it| matches!(it, Message::Progress(..)));
         worker.run(Effect::Stop);
         first(&received, |it| matches!(it, Message::Measured(_)));
-        worker.run(Effect::Examine(None));
+        worker.run(Effect::Examine(Question::default()));
         let failed = first(&received, |it| matches!(it, Message::Failed(_)));
         assert!(matches!(failed, Message::Failed(why) if why == "no files here"));
+    }
+
+    fn with_numbers() -> Effect {
+        Effect::Examine(Question {
+            report: Some(Arc::default()),
+            ..Question::default()
+        })
+    }
+
+    #[test]
+    fn leaving_waits_until_what_was_begun_is_taken_back() {
+        let (send, received) = channel();
+        let worker = Worker::start(Endless, move |message| {
+            let _ = send.send(message);
+        });
+        let document = Arc::new(Document::new(Report::default()));
+        worker.run(Effect::Write(Question::default(), document));
+        first(&received, |it| matches!(it, Message::Step(Step::Write)));
+        drop(worker);
+        let last = received.try_iter().last();
+        assert!(matches!(last, Some(Message::NotWritten(why)) if why == "taken back"));
     }
 
     #[test]
@@ -169,12 +312,12 @@ mod tests {
         let worker = Worker::start(Endless, move |message| {
             let _ = send.send(message);
         });
-        worker.run(Effect::Examine(Some(Arc::default())));
+        worker.run(with_numbers());
         let failed = first(&received, |it| matches!(it, Message::Failed(_)));
         assert!(
             matches!(&failed, Message::Failed(why) if why.contains("nothing of a report here"))
         );
-        worker.run(Effect::Examine(None));
+        worker.run(Effect::Examine(Question::default()));
         first(&received, |it| matches!(it, Message::Failed(_)));
     }
 }

@@ -64,7 +64,9 @@ fn tabs_lead_to_every_screen_by_label_and_by_key() {
             Key::Num3,
             "compiled default of OpenSSH 9.2",
         ),
-        (Screen::Advice, Key::Num4, "advisor --apply"),
+        (Screen::Advice, Key::Num4, "goes on to Apply"),
+        (Screen::Apply, Key::Num5, "would become"),
+        (Screen::Compare, Key::Num6, "Nothing to compare with"),
         (Screen::Overview, Key::Num1, "aes128-gcm would move"),
         (Screen::Help, Key::F1, "Stop measuring"),
     ];

@@ -8,8 +8,14 @@ use std::time::Duration;
 use advisor::resolver::{
     Considered, Effective, Location, Outcome, Problem, Severity, Side, Source,
 };
-use app::model::commands::Action;
-use app::model::{Effect, Message, Model, Progress, Screen, update};
+use app::model::apply::{Past, Preview, Step};
+use app::model::commands::{Action, Key};
+use app::model::compare::Other;
+use app::model::configuration::{Looking, Spot};
+use app::model::{Effect, Gauges, Message, Model, Progress, Question, Screen, update};
+
+use engine::report::{ProviderName, Transfer};
+use engine::transfer::{Implementation, Way};
 
 use crate::document::document;
 use crate::report::{DEFAULT, effective, fast_aes};
@@ -29,13 +35,136 @@ pub(crate) fn judged() -> Model {
 /// Just started, 42 % of the measurement done, one cipher seen.
 pub(crate) fn measuring() -> Model {
     let (mut model, effects) = Model::start();
-    assert_eq!(effects, [Effect::Examine(None), Effect::Measure]);
+    assert_eq!(
+        effects,
+        [Effect::Examine(Question::default()), Effect::Measure]
+    );
     let progress = Progress {
         share: 0.42,
         remaining: Duration::from_millis(5800),
+        machine: Gauges {
+            load: Some(0.9),
+            steal_percent: Some(0.0),
+            ghz: Some(3.9),
+        },
     };
     let cells = fast_aes().measurements.into_iter().take(2).collect();
     update(&mut model, Message::Progress(progress, cells));
+    model
+}
+
+/// The change is looked at, the installed program accepts it, and one was made before.
+pub(crate) fn previewed() -> Model {
+    let mut model = judged();
+    update(&mut model, Message::Previewed(preview()));
+    let past = Past {
+        id: 1,
+        when: "2026-11-30 20:46 UTC".to_owned(),
+        what: "written".to_owned(),
+        files: vec!["/etc/ssh/ssh_config.d/10-cipher-advisor.conf".to_owned()],
+        open: true,
+    };
+    update(&mut model, Message::Past(vec![past]));
+    model
+}
+
+fn preview() -> Preview {
+    Preview {
+        verdict: Ok("The installed ssh accepts it and would use this order.".to_owned()),
+        backups: "/var/lib/cipher-advisor/backups".to_owned(),
+        obstacle: None,
+        command: Some("advisor --apply".to_owned()),
+    }
+}
+
+/// The same for somebody who may not write there.
+pub(crate) fn forbidden() -> Model {
+    let mut model = judged();
+    let preview = Preview {
+        obstacle: Some("You may not write to /etc/ssh/ssh_config.d.".to_owned()),
+        command: Some("sudo advisor --apply".to_owned()),
+        ..preview()
+    };
+    update(&mut model, Message::Previewed(preview));
+    model
+}
+
+/// The word was typed, and the installed program is being asked.
+pub(crate) fn writing() -> Model {
+    let mut model = on(Screen::Apply, previewed());
+    update(&mut model, Message::Run(Action::Open));
+    update(&mut model, Message::Paste("yes".to_owned()));
+    let effects = update(&mut model, Message::Key(Key::Enter));
+    assert!(matches!(effects.as_slice(), [Effect::Write(..)]));
+    update(&mut model, Message::Step(Step::Validate));
+    model
+}
+
+/// Another host's report beside this one: half as fast, and without the RustCrypto numbers.
+pub(crate) fn compared() -> Model {
+    let mut report = fast_aes();
+    "other".clone_into(&mut report.host.name);
+    report
+        .measurements
+        .retain(|it| it.provider != ProviderName::RustCrypto);
+    for cell in &mut report.measurements {
+        cell.gb_per_s /= 2.0;
+        cell.ci95 = cell.ci95.map(|it| it / 2.0);
+    }
+    let mut model = judged();
+    let name = "other.json".to_owned();
+    let report = Arc::new(report);
+    update(&mut model, Message::Opened(Other { name, report }));
+    model
+}
+
+/// The server's main file with the line that comes too late.
+pub(crate) fn looking() -> Model {
+    let mut lines = vec!["# a comment".to_owned(); 39];
+    lines[2] = "Include /etc/ssh/sshd_config.d/*.conf".to_owned();
+    lines.push("Ciphers aes128-ctr".to_owned());
+    lines.push("UsePAM yes".to_owned());
+    let mut model = on(Screen::Configuration, judged());
+    let spot = Spot {
+        file: "/etc/ssh/sshd_config".into(),
+        line: 40,
+    };
+    update(&mut model, Message::LookedInto(Looking { spot, lines }));
+    model
+}
+
+/// The second cipher of the advice was put first by hand.
+pub(crate) fn arranged() -> Model {
+    let mut model = on(Screen::Advice, judged());
+    update(&mut model, Message::Select(3));
+    update(&mut model, Message::Key(Key::Char('K')));
+    model
+}
+
+/// Real transfers were measured as well.
+pub(crate) fn carried() -> Model {
+    let mut model = judged();
+    let mut document = model.document.take().expect("judged").as_ref().clone();
+    document.report.transfers = [
+        ("aes128-gcm@openssh.com", 0.41),
+        ("chacha20-poly1305@openssh.com", 0.95),
+    ]
+    .map(|(cipher, cost)| Transfer {
+        implementation: Implementation::OpenSsh,
+        host: None,
+        cipher: cipher.to_owned(),
+        mac: None,
+        direction: Way::Up,
+        mb_per_s: 700.0 / (cost + 0.4),
+        ci95: [690.0 / (cost + 0.4), 710.0 / (cost + 0.4)],
+        client_cpu_s_per_gib: [cost, 0.4],
+        server_cpu_s_per_gib: Some([cost - 0.05, 0.4]),
+        user_s_per_gib: cost,
+        user_ci95: [cost * 0.97, cost * 1.03],
+        rounds: 6,
+    })
+    .into();
+    update(&mut model, Message::Examined(document.into()));
     model
 }
 

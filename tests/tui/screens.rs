@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use app::model::commands::Action;
+use app::model::prompt::Ask;
 use app::model::{Message, Model, Screen, update};
 use app::tui::{Appearance, SMALLEST, draw};
 use ratatui::Terminal;
@@ -9,12 +10,14 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
 
-use crate::scene::{judged, measuring, on};
+use crate::scene::{
+    arranged, carried, compared, forbidden, judged, looking, measuring, on, previewed, writing,
+};
 
 fn drawn(model: &Model, (width, height): (u16, u16), appearance: Appearance) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal
-        .draw(|frame| draw(frame, model, appearance))
+        .draw(|frame| drop(draw(frame, model, appearance)))
         .unwrap();
     terminal.backend().buffer().clone()
 }
@@ -85,6 +88,68 @@ fn the_end_of_the_advice_at_80_by_24() {
 #[test]
 fn advice_at_120_by_40() {
     insta::assert_snapshot!(text(&on(Screen::Advice, judged()), (120, 40)));
+}
+
+#[test]
+fn apply_at_80_by_24() {
+    insta::assert_snapshot!(text(&on(Screen::Apply, previewed()), USUAL));
+}
+
+#[test]
+fn apply_at_40_by_10() {
+    insta::assert_snapshot!(text(&on(Screen::Apply, previewed()), SMALLEST));
+}
+
+#[test]
+fn apply_while_writing() {
+    insta::assert_snapshot!(text(&on(Screen::Apply, writing()), USUAL));
+}
+
+#[test]
+fn apply_without_permission() {
+    insta::assert_snapshot!(text(&on(Screen::Apply, forbidden()), USUAL));
+}
+
+#[test]
+fn compare_at_80_by_24() {
+    insta::assert_snapshot!(text(&compared(), USUAL));
+}
+
+#[test]
+fn compare_at_40_by_10() {
+    insta::assert_snapshot!(text(&compared(), SMALLEST));
+}
+
+#[test]
+fn compare_with_nothing_yet() {
+    insta::assert_snapshot!(text(&on(Screen::Compare, judged()), USUAL));
+}
+
+#[test]
+fn a_file_that_is_looked_into_at_80_by_24() {
+    insta::assert_snapshot!(text(&looking(), USUAL));
+}
+
+#[test]
+fn advice_arranged_by_hand() {
+    insta::assert_snapshot!(text(&arranged(), USUAL));
+}
+
+#[test]
+fn a_question_at_the_bottom() {
+    let mut model = judged();
+    update(&mut model, Message::Run(Action::Ask(Ask::Save)));
+    insta::assert_snapshot!(text(&model, USUAL));
+}
+
+#[test]
+fn overview_and_measure_at_other_sizes() {
+    for size in [(120, 40), (200, 60)] {
+        for screen in [Screen::Overview, Screen::Measure] {
+            let name = format!("{}_at_{}_by_{}", screen.title(), size.0, size.1).to_lowercase();
+            insta::assert_snapshot!(name, text(&on(screen, carried()), size));
+        }
+    }
 }
 
 #[test]
@@ -188,6 +253,7 @@ fn an_ascii_terminal_gets_ascii() {
     let ascii = Appearance {
         ascii: true,
         mono: true,
+        ..Appearance::default()
     };
     for model in [judged(), measuring()] {
         for &screen in Screen::ALL {

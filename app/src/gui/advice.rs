@@ -3,9 +3,8 @@
 
 use egui::{Label, RichText, Ui};
 
-use super::colours;
 use super::items::list;
-use crate::model::advice::{AdviceItem, DiffLine, view};
+use crate::model::advice::{AdviceItem, view};
 use crate::model::{Message, Model};
 
 /// Widths of the columns: place, today, recommended, speed. The reason takes the rest.
@@ -35,6 +34,7 @@ fn show_item(ui: &mut Ui, item: &AdviceItem) {
             changes,
             speed,
             reason,
+            ..
         } => {
             let mark = if *changes { "» " } else { "   " };
             let mut name = RichText::new(format!("{mark}{recommended}"));
@@ -52,23 +52,6 @@ fn show_item(ui: &mut Ui, item: &AdviceItem) {
                     cell(ui, text, width);
                 }
                 ui.add(Label::new(reason).wrap());
-            });
-        }
-        AdviceItem::Diff(kind, text) => {
-            let text = RichText::new(text).monospace();
-            ui.label(match kind {
-                DiffLine::Header => text.strong(),
-                DiffLine::Added => text.color(colours::ADDED),
-                DiffLine::Removed => text.color(colours::REMOVED),
-                DiffLine::Context => text,
-            });
-        }
-        AdviceItem::Command(command) => {
-            ui.horizontal(|ui| {
-                ui.label(RichText::new(*command).monospace().strong());
-                if ui.button("Copy").clicked() {
-                    ui.ctx().copy_text((*command).to_owned());
-                }
             });
         }
     }

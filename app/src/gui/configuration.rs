@@ -34,6 +34,7 @@ fn show_item(ui: &mut Ui, item: &ConfigurationItem) {
             value,
             outcome,
             won,
+            ..
         } => {
             let mark = if *won { "»" } else { "·" };
             let mut text =
@@ -43,7 +44,7 @@ fn show_item(ui: &mut Ui, item: &ConfigurationItem) {
             }
             ui.add(Label::new(text).wrap());
         }
-        ConfigurationItem::Finding { severity, text } => {
+        ConfigurationItem::Finding { severity, text, .. } => {
             let colour = colours::severity(*severity, ui.visuals());
             ui.horizontal_wrapped(|ui| {
                 ui.label(
@@ -54,10 +55,33 @@ fn show_item(ui: &mut Ui, item: &ConfigurationItem) {
                 ui.label(text);
             });
         }
-        ConfigurationItem::Files(files) if files.is_empty() => {
-            ui.label(RichText::new("no file was read").weak());
+        ConfigurationItem::File { depth, path, .. } => {
+            let indent = "    ".repeat(*depth);
+            ui.label(RichText::new(format!("{indent}{path}")).weak());
         }
-        ConfigurationItem::Files(files) => labelled(ui, "read", &files.join(", ")),
+        ConfigurationItem::Line {
+            number,
+            text,
+            outcome,
+        } => {
+            let mark = if outcome.as_ref().is_some_and(|it| it.0) {
+                "»"
+            } else {
+                " "
+            };
+            let line = RichText::new(format!("{mark}{number:4} {text}")).monospace();
+            ui.add(
+                Label::new(if outcome.is_some() {
+                    line.strong()
+                } else {
+                    line
+                })
+                .wrap(),
+            );
+            if let Some((_, words)) = outcome {
+                ui.label(RichText::new(words).weak());
+            }
+        }
     }
 }
 

@@ -3,14 +3,17 @@
 
 use egui::{CentralPanel, Panel, RichText, Ui};
 
-use super::{advice, colours, configuration, help, keys, measure, overview};
+use super::{advice, apply, colours, compare, configuration, help, keys, measure, overview};
 use crate::model::commands::{Action, COMMANDS};
 use crate::model::measure::progress_text;
 use crate::model::{Message, Model, Screen};
 
 /// Shows the model; gives back what the user did.
 pub fn show(ui: &mut Ui, model: &Model) -> Vec<Message> {
-    let mut messages: Vec<Message> = keys::keys(ui.ctx()).into_iter().map(Message::Key).collect();
+    let mut messages: Vec<Message> = keys::keys(ui.ctx(), model.prompt.is_some())
+        .into_iter()
+        .map(Message::Key)
+        .collect();
     Panel::top("tabs").show(ui, |ui| messages.extend(tabs(ui, model)));
     Panel::bottom("commands").show(ui, |ui| messages.extend(footer(ui, model)));
     CentralPanel::default().show(ui, |ui| messages.extend(body(ui, model)));
@@ -36,6 +39,8 @@ fn body(ui: &mut Ui, model: &Model) -> Vec<Message> {
         Screen::Measure => measure::show(ui, model),
         Screen::Configuration => configuration::show(ui, model),
         Screen::Advice => advice::show(ui, model),
+        Screen::Apply => apply::show(ui, model),
+        Screen::Compare => compare::show(ui, model),
         Screen::Help => help::show(ui, model),
     }
 }
@@ -46,6 +51,17 @@ fn footer(ui: &mut Ui, model: &Model) -> Vec<Message> {
     if let Some(trouble) = &model.trouble {
         let colour = colours::severity(advisor::resolver::Severity::Error, ui.visuals());
         ui.label(RichText::new(trouble).color(colour));
+    }
+    if let Some(notice) = &model.notice {
+        ui.label(RichText::new(notice).color(colours::ADDED));
+    }
+    if !model.filter().is_empty() {
+        ui.label(format!("only \"{}\"", model.filter()));
+    }
+    if let Some(prompt) = &model.prompt {
+        let text = format!("{}: {}_", prompt.label(), prompt.text);
+        ui.label(RichText::new(text).strong());
+        ui.label("Enter accepts, Escape cancels");
     }
     if let Some(progress) = model
         .progress

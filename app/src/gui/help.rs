@@ -12,9 +12,9 @@ use crate::model::{Message, Model};
 const KEYS: f32 = 120.0;
 
 pub(super) fn show(ui: &mut Ui, model: &Model) -> Vec<Message> {
-    let entries = entries();
+    let entries = entries(model);
     let selected = list(ui, model, entries.len(), |ui, index| {
-        let command = &entries[index];
+        let command = entries[index];
         ui.horizontal_top(|ui| {
             ui.allocate_ui_with_layout(
                 egui::vec2(KEYS, ui.spacing().interact_size.y),

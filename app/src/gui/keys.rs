@@ -1,6 +1,6 @@
 //! Keys of the window as keys of the model.
 //!
-//! Tab stays with the toolkit and moves the focus; Enter presses what has it, and only where nothing has
+//! While a question is answered all of them belong to the answer. Tab stays with the toolkit and moves the focus; Enter presses what has it, and only where nothing has
 //! the focus does it open the item under the cursor.
 #![forbid(unsafe_code)]
 
@@ -8,14 +8,16 @@ use egui::{Event, Key as Pressed, Modifiers};
 
 use crate::model::commands::Key;
 
-/// The keys pressed since the last frame.
-pub(super) fn keys(context: &egui::Context) -> Vec<Key> {
+/// The keys pressed since the last frame; `asking` while a question is answered.
+pub(super) fn keys(context: &egui::Context, asking: bool) -> Vec<Key> {
     if context.egui_wants_keyboard_input() {
         return Vec::new();
     }
     let is_free = context.memory(|memory| memory.focused().is_none());
     let keys = context.input(|input| input.events.iter().filter_map(key).collect::<Vec<_>>());
-    let is_ours = |key: &Key| *key != Key::Enter || is_free;
+    // A space or Enter presses the focused button.
+    let presses = |key: &Key| matches!(key, Key::Enter | Key::Char(' '));
+    let is_ours = |key: &Key| asking || !presses(key) || (is_free && *key == Key::Enter);
     keys.into_iter().filter(is_ours).collect()
 }
 
@@ -32,8 +34,7 @@ pub(super) fn name(key: Key) -> String {
 
 fn key(event: &Event) -> Option<Key> {
     match event {
-        // A space presses the focused button.
-        Event::Text(text) => text.chars().next().filter(|it| *it != ' ').map(Key::Char),
+        Event::Text(text) => text.chars().next().map(Key::Char),
         Event::Key {
             key,
             pressed: true,
@@ -48,6 +49,7 @@ fn special(key: Pressed, modifiers: Modifiers) -> Option<Key> {
     let key = match key {
         Pressed::Q if modifiers.command => Key::Control('q'),
         Pressed::Enter => Key::Enter,
+        Pressed::Backspace => Key::Backspace,
         Pressed::Escape => Key::Escape,
         Pressed::F1 => Key::F1,
         Pressed::ArrowUp => Key::Up,

@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod apply;
 mod colours;
+mod compare;
 mod configuration;
 mod frame;
 mod help;
@@ -14,6 +16,7 @@ mod keys;
 mod measure;
 mod opening;
 mod overview;
+mod page;
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -98,10 +101,15 @@ impl Window {
 
     fn take(&mut self, message: Message, context: &egui::Context) {
         for effect in update(&mut self.model, message) {
-            if effect == Effect::Quit {
-                context.send_viewport_cmd(egui::ViewportCommand::Close);
+            match effect {
+                Effect::Quit => context.send_viewport_cmd(egui::ViewportCommand::Close),
+                Effect::Copy(text) => context.copy_text(text),
+                Effect::TurnTheme => context.set_theme(match context.theme() {
+                    egui::Theme::Dark => egui::Theme::Light,
+                    egui::Theme::Light => egui::Theme::Dark,
+                }),
+                effect => self.worker.run(effect),
             }
-            self.worker.run(effect);
         }
     }
 }

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use super::advice;
+use super::prompt::Ask;
 use super::{Model, Screen};
 
 /// A key, whichever toolkit it came from.
@@ -15,6 +17,8 @@ pub enum Key {
     Control(char),
     /// Enter.
     Enter,
+    /// Backspace.
+    Backspace,
     /// Escape.
     Escape,
     /// Tab.
@@ -47,6 +51,7 @@ impl fmt::Display for Key {
             Self::Char(c) => return write!(f, "{c}"),
             Self::Control(c) => return write!(f, "Ctrl-{}", c.to_ascii_uppercase()),
             Self::Enter => "Enter",
+            Self::Backspace => "Backspace",
             Self::Escape => "Esc",
             Self::Tab => "Tab",
             Self::BackTab => "Shift-Tab",
@@ -95,6 +100,26 @@ pub enum Action {
     TurnDirection,
     /// Read the configuration files again.
     Reread,
+    /// Look into the file of the item under the cursor.
+    LookInto,
+    /// Ask for a line of text.
+    Ask(Ask),
+    /// The next profile: bulk, mixed, interactive.
+    TurnProfile,
+    /// Put the cipher under the cursor one place higher.
+    Raise,
+    /// Put it one place lower.
+    Lower,
+    /// Take the recommended order instead of one's own.
+    AsRecommended,
+    /// Copy the item under the cursor.
+    CopyItem,
+    /// The next theme.
+    TurnTheme,
+    /// Let the mouse go, or take it.
+    TurnMouse,
+    /// Stop the program until the shell continues it.
+    Suspend,
     /// Leave the program.
     Quit,
 }
@@ -141,7 +166,7 @@ pub static COMMANDS: &[Command] = &[
         &[Key::Char('m')],
         "measure",
         "Measure every cipher with every provider, then read the configuration again",
-        |model| !model.is_measuring(),
+        |model| !model.is_measuring() && !model.is_writing(),
     )
     .named_in_footer(),
     row(
@@ -156,24 +181,72 @@ pub static COMMANDS: &[Command] = &[
         Action::SmallerPackets,
         &[Key::Left, Key::Char('h')],
         "smaller packets",
-        "Measure screen: show the next smaller packet size",
-        |model| model.screen == Screen::Measure,
+        "Measure, Compare: show the next smaller packet size",
+        shows_packets,
     )
     .named_in_footer(),
     row(
         Action::LargerPackets,
         &[Key::Right, Key::Char('l')],
         "larger",
-        "Measure screen: show the next larger packet size",
-        |model| model.screen == Screen::Measure,
+        "Measure, Compare: show the next larger packet size",
+        shows_packets,
     )
     .named_in_footer(),
     row(
         Action::TurnDirection,
         &[Key::Char('d')],
         "seal/open",
-        "Measure screen: show sealing (encrypt) or opening (check and decrypt)",
-        |model| model.screen == Screen::Measure,
+        "Measure, Compare: show sealing (encrypt) or opening (check and decrypt)",
+        shows_packets,
+    )
+    .named_in_footer(),
+    row(
+        Action::Raise,
+        &[Key::Char('K')],
+        "raise",
+        "Advice: put the cipher one place higher, and see the price",
+        advice::is_on_movable,
+    )
+    .named_in_footer(),
+    row(
+        Action::Lower,
+        &[Key::Char('J')],
+        "lower",
+        "Advice: put the cipher one place lower, and see the price",
+        advice::is_on_movable,
+    )
+    .named_in_footer(),
+    row(
+        Action::AsRecommended,
+        &[Key::Char('R')],
+        "as recommended",
+        "Advice: take the recommended order instead of your own",
+        |model| model.screen == Screen::Advice && model.question.order.is_some(),
+    )
+    .named_in_footer(),
+    row(
+        Action::TurnProfile,
+        &[Key::Char('f')],
+        "profile",
+        "Advice: bulk, mixed or interactive, which decides the packet size compared",
+        |model| model.screen == Screen::Advice && model.document.is_some(),
+    )
+    .named_in_footer(),
+    row(
+        Action::Ask(Ask::Policy),
+        &[Key::Char('p')],
+        "policy",
+        "Advice: hold the order to another policy, a built-in one or a file",
+        |model| model.screen == Screen::Advice && model.document.is_some(),
+    )
+    .named_in_footer(),
+    row(
+        Action::Ask(Ask::Host),
+        &[Key::Char('n')],
+        "name a host",
+        "Configuration, Advice: say which host is meant, as one types it after ssh",
+        |model| matches!(model.screen, Screen::Configuration | Screen::Advice),
     )
     .named_in_footer(),
     row(
@@ -182,7 +255,10 @@ pub static COMMANDS: &[Command] = &[
         "read again",
         "Read the configuration files again",
         |model| {
-            let shows_files = matches!(model.screen, Screen::Configuration | Screen::Advice);
+            let shows_files = matches!(
+                model.screen,
+                Screen::Configuration | Screen::Advice | Screen::Apply
+            );
             shows_files && !model.is_measuring()
         },
     )
@@ -193,6 +269,42 @@ pub static COMMANDS: &[Command] = &[
         "open",
         "Go to the screen an item speaks of; on Help, run the command",
         |model| model.target().is_some(),
+    )
+    .named_in_footer(),
+    row(
+        Action::Ask(Ask::Open),
+        &[Key::Char('o')],
+        "open",
+        "Compare with a saved report of another run or host",
+        |_| true,
+    ),
+    row(
+        Action::Ask(Ask::Save),
+        &[Key::Char('s')],
+        "save",
+        "Save the report as JSON, to be opened again or given to advisor --measurements",
+        |model| model.document.is_some(),
+    ),
+    row(
+        Action::Ask(Ask::Export),
+        &[Key::Char('e')],
+        "export",
+        "Export the report as Markdown, CSV or text",
+        |model| model.document.is_some(),
+    ),
+    row(
+        Action::CopyItem,
+        &[Key::Char('c')],
+        "copy",
+        "Copy the line under the cursor to the clipboard",
+        |model| model.words().is_some(),
+    ),
+    row(
+        Action::Ask(Ask::Filter),
+        &[Key::Char('/')],
+        "filter",
+        "Show only the lines that have certain words; on Help, search",
+        |_| true,
     )
     .named_in_footer(),
     row(
@@ -241,8 +353,12 @@ pub static COMMANDS: &[Command] = &[
         Action::Back,
         &[Key::Escape],
         "back",
-        "Leave Help for the screen it was asked from",
-        |model| model.screen == Screen::Help,
+        "Show all lines again; close a file; leave Help for where it was asked",
+        |model| {
+            model.screen == Screen::Help
+                || !model.filter().is_empty()
+                || (model.screen == Screen::Configuration && model.looking.is_some())
+        },
     )
     .named_in_footer(),
     row(
@@ -288,18 +404,53 @@ pub static COMMANDS: &[Command] = &[
         |_| true,
     ),
     row(
+        Action::Show(Screen::Apply),
+        &[Key::Char('5')],
+        "Apply",
+        "Write the order, see what was written before, undo it",
+        |_| true,
+    ),
+    row(
+        Action::Show(Screen::Compare),
+        &[Key::Char('6')],
+        "Compare",
+        "A saved report of another run or host beside this one",
+        |_| true,
+    ),
+    row(
+        Action::TurnTheme,
+        &[Key::Char('t')],
+        "theme",
+        "The next theme",
+        |_| true,
+    ),
+    row(
+        Action::TurnMouse,
+        &[Key::Char('M')],
+        "mouse",
+        "Terminal: let the mouse go, to mark text with it, or take it again",
+        |_| true,
+    ),
+    row(
         Action::Show(Screen::Help),
-        &[Key::Char('?'), Key::Char('5'), Key::F1],
+        &[Key::Char('?'), Key::Char('7'), Key::F1],
         "Help",
         "Every command with its keys",
         |model| model.screen != Screen::Help,
     )
     .named_in_footer(),
     row(
+        Action::Suspend,
+        &[Key::Control('z')],
+        "suspend",
+        "Terminal: back to the shell until fg; a running measurement pauses",
+        |_| true,
+    ),
+    row(
         Action::Quit,
         &[Key::Char('q'), Key::Control('c'), Key::Control('q')],
         "quit",
-        "Leave; nothing is written by this program",
+        "Leave; what is being written is finished or undone first",
         |_| true,
     )
     .named_in_footer(),
@@ -329,6 +480,10 @@ impl Command {
     }
 }
 
+const fn shows_packets(model: &Model) -> bool {
+    matches!(model.screen, Screen::Measure | Screen::Compare)
+}
+
 /// The action a key stands for now.
 #[must_use]
 pub fn action_for(model: &Model, key: Key) -> Option<Action> {
@@ -348,12 +503,11 @@ pub fn command_for(action: Action) -> &'static Command {
         .expect("every action offered on screen is a row of the table")
 }
 
-/// The keys valid now, as footers show them: first key and name.
-pub fn footer(model: &Model) -> impl Iterator<Item = (String, &'static str)> {
-    let valid = COMMANDS
+/// The commands that footers show: those for this moment.
+pub fn footer(model: &Model) -> impl Iterator<Item = &'static Command> {
+    COMMANDS
         .iter()
-        .filter(|command| command.in_footer && command.is_valid(model));
-    valid.map(|command| (command.keys[0].to_string(), command.name))
+        .filter(|command| command.in_footer && command.is_valid(model))
 }
 
 #[cfg(test)]
@@ -391,7 +545,7 @@ mod tests {
     #[test]
     fn the_footer_names_only_what_can_be_done_now() {
         let model = Model::default();
-        let names: Vec<_> = footer(&model).map(|(_, name)| name).collect();
+        let names: Vec<_> = footer(&model).map(|command| command.name).collect();
         assert!(names.contains(&"measure") && !names.contains(&"stop"));
         assert!(names.contains(&"quit") && !names.contains(&"seal/open"));
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use advisor::output::words;
 use engine::measure::MeasureRequest;
-use engine::report::{Measurement, ProviderName, Report};
+use engine::report::{Measurement, ProviderName, Report, Transfer};
 
-use super::numbers::{doing, has_enough_rounds, with_spread};
-use super::{Model, Progress};
+use super::numbers::{doing, has_enough_rounds, spread_percent, with_spread};
+use super::{Gauges, Model, Progress, Screen};
 
 /// The screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,25 @@ pub struct MeasureView {
     pub empty: Option<String>,
     /// What makes the numbers less trustworthy.
     pub warnings: Vec<String>,
+    /// How busy the machine is, or was.
+    pub machine: String,
+    /// What real connections made of the ciphers, the cheapest first.
+    pub transfers: Vec<TransferRow>,
+}
+
+/// What a real connection made of a cipher.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferRow {
+    /// Cipher, with the MAC it pays for.
+    pub cipher: String,
+    /// Which programs, to which host, which way.
+    pub way: String,
+    /// Speed on the wall, with ±.
+    pub speed: String,
+    /// Processor seconds a GiB of the busier end, with ±.
+    pub cost: String,
+    /// Length of its bar, 0 to 1 of the fastest.
+    pub share: f64,
 }
 
 /// One bar.
@@ -53,6 +72,47 @@ pub struct BarValue {
     pub share: f64,
     /// Median and ±, to print.
     pub text: String,
+    /// The medians on the way to this one while it was measured, oldest first.
+    pub trace: Vec<f64>,
+}
+
+/// How the numbers of a measurement came to be what they are: the running medians of each cell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traces(Vec<(Measurement, Vec<f64>)>);
+
+impl Traces {
+    /// So many medians are kept of each cell.
+    const LENGTH: usize = 8;
+
+    pub(super) fn note(&mut self, new: &Measurement) {
+        let known = self.0.iter_mut().find(|(cell, _)| is_same(cell, new));
+        let Some((_, medians)) = known else {
+            self.0.push((new.clone(), vec![new.gb_per_s]));
+            return;
+        };
+        if medians.len() == Self::LENGTH {
+            medians.remove(0);
+        }
+        medians.push(new.gb_per_s);
+    }
+
+    fn of(&self, cell: &Measurement) -> Vec<f64> {
+        let known = self.0.iter().find(|(it, _)| is_same(it, cell));
+        known.map_or_else(Vec::new, |(_, medians)| medians.clone())
+    }
+}
+
+/// Puts a number in the place of the one it renews.
+pub(super) fn note(live: &mut Vec<Measurement>, new: Measurement) {
+    match live.iter_mut().find(|old| is_same(old, &new)) {
+        Some(old) => *old = new,
+        None => live.push(new),
+    }
+}
+
+fn is_same(old: &Measurement, new: &Measurement) -> bool {
+    (&old.cipher, &old.mac, old.provider) == (&new.cipher, &new.mac, new.provider)
+        && (old.direction, old.bytes) == (new.direction, new.bytes)
 }
 
 /// The screen for what the model looks at.
@@ -78,6 +138,8 @@ pub fn view(model: &Model) -> MeasureView {
         sizes,
         empty,
         warnings,
+        machine: machine(model),
+        transfers: transfers(model),
     }
 }
 
@@ -143,7 +205,33 @@ fn bars(model: &Model) -> Vec<Bar> {
     if let Some(report) = model.report().filter(|_| !model.is_measuring()) {
         cells.extend(unavailable(report));
     }
-    let ranks: Vec<(f64, usize)> = cells.iter().map(|cell| rank(cell, &cells)).collect();
+    let title = |cell: &Cell| words::title(&cell.cipher, cell.mac.as_deref());
+    let passes = |index: &usize| {
+        let cell = &cells[*index];
+        let text = format!("{} {} {}", title(cell), cell.provider, cell.note());
+        model.passes(Screen::Measure, &text)
+    };
+    let mut before: Option<String> = None;
+    let bar = |index: usize| {
+        let cipher = title(&cells[index]);
+        let leads = before.replace(cipher.clone()).as_ref() != Some(&cipher);
+        cells[index].bar(cipher, leads, longest, &model.traces)
+    };
+    ordered(&cells)
+        .into_iter()
+        .filter(passes)
+        .map(bar)
+        .collect()
+}
+
+/// The order in which cells are shown, as indices: the cipher that is fastest as OpenSSH runs it first, its
+/// providers together.
+pub(super) fn cell_order(cells: &[Measurement]) -> Vec<usize> {
+    ordered(&cells.iter().map(Cell::measured).collect::<Vec<_>>())
+}
+
+fn ordered(cells: &[Cell]) -> Vec<usize> {
+    let ranks: Vec<(f64, usize)> = cells.iter().map(|cell| rank(cell, cells)).collect();
     let mut order: Vec<usize> = (0..cells.len()).collect();
     order.sort_by(|&a, &b| {
         let fastest_first = ranks[b].0.total_cmp(&ranks[a].0);
@@ -151,14 +239,54 @@ fn bars(model: &Model) -> Vec<Bar> {
             .then(ranks[a].1.cmp(&ranks[b].1))
             .then(cells[a].provider.cmp(&cells[b].provider))
     });
-    let mut before: Option<String> = None;
-    let bar = |index: usize| {
-        let cell = &cells[index];
-        let cipher = words::title(&cell.cipher, cell.mac.as_deref());
-        let leads = before.replace(cipher.clone()).as_ref() != Some(&cipher);
-        cell.bar(cipher, leads, longest)
+    order
+}
+
+fn machine(model: &Model) -> String {
+    let gauges = match (&model.progress, &model.document) {
+        (Some(progress), _) => progress.machine,
+        (None, Some(document)) => Gauges {
+            load: document.report.host.load,
+            steal_percent: document.report.host.steal_percent,
+            ghz: None,
+        },
+        (None, None) => Gauges::default(),
     };
-    order.into_iter().map(bar).collect()
+    let load = gauges.load.map(|it| format!("load {it:.1}"));
+    let clock = gauges.ghz.map(|it| format!("{it:.1} GHz"));
+    let steal = gauges.steal_percent.map(|it| format!("steal {it:.0} %"));
+    let parts: Vec<String> = [load, clock, steal].into_iter().flatten().collect();
+    parts.join("   ")
+}
+
+fn transfers(model: &Model) -> Vec<TransferRow> {
+    let mut transfers: Vec<&Transfer> = model
+        .document
+        .iter()
+        .flat_map(|it| &it.report.transfers)
+        .collect();
+    transfers.sort_by(|a, b| a.user_s_per_gib.total_cmp(&b.user_s_per_gib));
+    let speeds = transfers.iter().map(|it| it.mb_per_s);
+    let fastest = speeds.fold(f64::MIN_POSITIVE, f64::max);
+    let row = |it: &&Transfer| TransferRow {
+        cipher: words::title(&it.cipher, it.mac.as_deref()),
+        way: match &it.host {
+            Some(host) => format!("{} {} {host}", it.implementation, it.direction),
+            None => format!("{} {}", it.implementation, it.direction),
+        },
+        speed: format!(
+            "{:.0} ±{:.0} % MB/s",
+            it.mb_per_s,
+            spread_percent(it.mb_per_s, it.ci95)
+        ),
+        cost: format!(
+            "{:.2} ±{:.0} % s/GiB",
+            it.user_s_per_gib,
+            spread_percent(it.user_s_per_gib, it.user_ci95)
+        ),
+        share: it.mb_per_s / fastest,
+    };
+    transfers.iter().map(row).collect()
 }
 
 fn unavailable(report: &Report) -> impl Iterator<Item = Cell> {
@@ -196,7 +324,7 @@ impl Cell {
         self.content.as_ref().ok().map(|cell| cell.gb_per_s)
     }
 
-    fn bar(&self, cipher: String, leads: bool, longest: f64) -> Bar {
+    fn bar(&self, cipher: String, leads: bool, longest: f64, traces: &Traces) -> Bar {
         let detail = match &self.content {
             Ok(cell) => detail(&cipher, cell),
             Err(reason) => format!("{cipher}, {}: no number, because {reason}", self.provider),
@@ -210,18 +338,23 @@ impl Cell {
                 0.0
             },
             text: with_spread(cell.gb_per_s, cell.ci95, has_enough_rounds(cell)),
+            trace: traces.of(cell),
         });
-        let note = match &self.content {
-            Ok(cell) => cell.kernel.clone(),
-            Err(reason) => reason.clone(),
-        };
         Bar {
             cipher,
             leads,
             provider: self.provider,
             value,
-            note,
+            note: self.note().to_owned(),
             detail,
+        }
+    }
+
+    /// What did the work, or why there is no number.
+    fn note(&self) -> &str {
+        match &self.content {
+            Ok(cell) => &cell.kernel,
+            Err(reason) => reason,
         }
     }
 }

@@ -6,20 +6,35 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod apply;
 pub mod commands;
+pub mod compare;
 pub mod configuration;
 pub mod help;
 pub mod measure;
 pub mod numbers;
 pub mod overview;
+pub mod page;
+pub mod prompt;
+#[cfg(test)]
+mod tests;
+mod update;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use advisor::output::Document;
+use advisor::policy::Profile;
 use engine::report::{Direction, Measurement, Report};
 
+use apply::{Past, Preview, Step, Written};
 use commands::{Action, Key};
+use compare::Other;
+use configuration::{Looking, Spot};
+use prompt::Prompt;
+
+pub use update::update;
+use update::{changed, confirm};
 
 /// The packet size shown first: what a bulk transfer sends.
 pub const BULK_PACKET: usize = 32 * 1024;
@@ -36,6 +51,10 @@ pub enum Screen {
     Configuration,
     /// What should be written.
     Advice,
+    /// Writing it, and undoing.
+    Apply,
+    /// A saved report beside this one.
+    Compare,
     /// The command table.
     Help,
 }
@@ -47,6 +66,8 @@ impl Screen {
         Self::Measure,
         Self::Configuration,
         Self::Advice,
+        Self::Apply,
+        Self::Compare,
         Self::Help,
     ];
 
@@ -58,6 +79,8 @@ impl Screen {
             Self::Measure => "Measure",
             Self::Configuration => "Configuration",
             Self::Advice => "Advice",
+            Self::Apply => "Apply",
+            Self::Compare => "Compare",
             Self::Help => "Help",
         }
     }
@@ -75,6 +98,73 @@ pub struct Progress {
     pub share: f64,
     /// What is left of it.
     pub remaining: Duration,
+    /// How busy the machine is meanwhile.
+    pub machine: Gauges,
+}
+
+/// What disturbs a measurement while it runs. `None` where the system does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gauges {
+    /// One-minute load average.
+    pub load: Option<f64>,
+    /// Share of the processor time that the hypervisor gave to others since measuring began, in percent.
+    pub steal_percent: Option<f64>,
+    /// The clock of the core that measures, in GHz.
+    pub ghz: Option<f64>,
+}
+
+/// What is asked about this host, beside the numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Question {
+    /// The numbers, if there are any.
+    pub report: Option<Arc<Report>>,
+    /// What one would type after `ssh`; `None` for any host.
+    pub host: Option<String>,
+    /// What the machine mostly does; `None` leaves it to the policy.
+    pub profile: Option<Profile>,
+    /// A built-in policy, or a file; `None` for the usual one.
+    pub policy: Option<String>,
+    /// The client's order as somebody arranged it by hand; `None` for the recommended one.
+    pub order: Option<Vec<String>>,
+}
+
+/// In which form a report is saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saving {
+    /// The document, to be opened again.
+    Json,
+    /// The measurements as a table.
+    Csv,
+    /// For a ticket.
+    Markdown,
+    /// Plain lines.
+    Text,
+}
+
+impl Saving {
+    /// The form that the end of a file's name asks for.
+    #[must_use]
+    pub fn of(path: &str) -> Option<Self> {
+        match path.rsplit_once('.')?.1 {
+            "json" => Some(Self::Json),
+            "csv" => Some(Self::Csv),
+            "md" => Some(Self::Markdown),
+            "txt" => Some(Self::Text),
+            _ => None,
+        }
+    }
+}
+
+/// Whether something is being written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Writing {
+    /// Nothing was written yet.
+    #[default]
+    Nothing,
+    /// This step is being done; what is done is an undoing where that is true.
+    Now(Step, bool),
+    /// It is over, and this came of it.
+    Over(Written),
 }
 
 /// Everything the faces show.
@@ -92,8 +182,28 @@ pub struct Model {
     pub progress: Option<Progress>,
     /// The last thing that went wrong, as a sentence.
     pub trouble: Option<String>,
+    /// The last thing that was done, as a sentence.
+    pub notice: Option<String>,
+    /// The question that is being answered, if any.
+    pub prompt: Option<Prompt>,
+    /// What is asked about this host.
+    pub question: Question,
+    /// What is known about the change before it is made.
+    pub preview: Option<Preview>,
+    /// Whether something is being written.
+    pub writing: Writing,
+    /// The changes the journal knows, oldest first.
+    pub past: Vec<Past>,
+    /// The report this one is compared with.
+    pub other: Option<Other>,
+    /// The file that is looked into on the Configuration screen.
+    pub looking: Option<Looking>,
     /// What a running measurement has found so far.
     live: Vec<Measurement>,
+    /// How its numbers came to be what they are.
+    traces: measure::Traces,
+    /// What only lines are shown of, a screen.
+    filters: [String; Screen::ALL.len()],
     /// The screen Help was asked from.
     before_help: Screen,
     /// The cursor of each screen, in the order of [`Screen::ALL`].
@@ -119,6 +229,24 @@ pub enum Message {
     Measured(Arc<Report>),
     /// The configuration was read, and what follows from it.
     Examined(Arc<Document>),
+    /// What the installed program says to the change.
+    Previewed(Preview),
+    /// Writing is that far.
+    Step(Step),
+    /// It was written.
+    Written(Written),
+    /// It was not written; the sentence says why and what is on the disk.
+    NotWritten(String),
+    /// The changes the journal knows, oldest first.
+    Past(Vec<Past>),
+    /// A saved report was read.
+    Opened(Other),
+    /// A file was read, to look into it.
+    LookedInto(Looking),
+    /// Something was done; the sentence says what.
+    Done(String),
+    /// Text was pasted.
+    Paste(String),
     /// Something could not be done; the sentence says what and the cure.
     Failed(String),
 }
@@ -130,8 +258,30 @@ pub enum Effect {
     Measure,
     /// Stop measuring.
     Stop,
-    /// Read the configuration and say what follows from it and these numbers, if there are any.
-    Examine(Option<Arc<Report>>),
+    /// Read the configuration and say what follows from it.
+    Examine(Question),
+    /// Ask the installed program about the change that follows.
+    Preview(Question),
+    /// Write the change that follows, if it is still the one that was shown.
+    Write(Question, Arc<Document>),
+    /// Undo the change of this number.
+    Undo(u64),
+    /// Read the journal.
+    ReadJournal,
+    /// Read a saved report.
+    Open(String),
+    /// Read a file, to look into it there.
+    LookInto(Spot),
+    /// Save the document to this file.
+    Save(String, Saving, Arc<Document>),
+    /// Put this text on the clipboard.
+    Copy(String),
+    /// The face's next theme.
+    TurnTheme,
+    /// The face lets the mouse go, or takes it.
+    TurnMouse,
+    /// Give the terminal back until the shell continues this program.
+    Suspend,
     /// Leave the program.
     Quit,
 }
@@ -145,7 +295,17 @@ impl Default for Model {
             document: None,
             progress: None,
             trouble: None,
+            notice: None,
+            prompt: None,
+            question: Question::default(),
+            preview: None,
+            writing: Writing::Nothing,
+            past: Vec::new(),
+            other: None,
+            looking: None,
             live: Vec::new(),
+            traces: measure::Traces::default(),
+            filters: Default::default(),
             before_help: Screen::Overview,
             cursors: [0; Screen::ALL.len()],
         }
@@ -157,8 +317,16 @@ impl Model {
     #[must_use]
     pub fn start() -> (Self, Vec<Effect>) {
         let mut model = Self::default();
-        let mut effects = vec![Effect::Examine(None)];
+        let mut effects = vec![Effect::Examine(Question::default())];
         effects.extend(update(&mut model, Message::Run(Action::Measure)));
+        (model, effects)
+    }
+
+    /// The model at start with numbers that are there already, and what to do first.
+    #[must_use]
+    pub fn start_with(report: Arc<Report>) -> (Self, Vec<Effect>) {
+        let mut model = Self::default();
+        let effects = update(&mut model, Message::Measured(report));
         (model, effects)
     }
 
@@ -166,6 +334,31 @@ impl Model {
     #[must_use]
     pub const fn is_measuring(&self) -> bool {
         self.progress.is_some()
+    }
+
+    /// Whether files are being written.
+    #[must_use]
+    pub const fn is_writing(&self) -> bool {
+        matches!(self.writing, Writing::Now(..))
+    }
+
+    /// The words that a line of this screen must have to be shown; empty for every line.
+    #[must_use]
+    pub fn filter(&self) -> &str {
+        &self.filters[self.screen as usize]
+    }
+
+    fn set_filter(&mut self, text: String) {
+        self.filters[self.screen as usize] = text;
+    }
+
+    /// Whether a line with this text passes the filter of a screen: it has every word, in any case.
+    fn passes(&self, screen: Screen, text: &str) -> bool {
+        let words = self.filters[screen as usize].split_whitespace();
+        let text = text.to_lowercase();
+        words
+            .map(str::to_lowercase)
+            .all(|word| text.contains(&word))
     }
 
     /// What was measured; `None` until there are numbers.
@@ -194,10 +387,33 @@ impl Model {
     /// What Enter does on the item under the cursor.
     #[must_use]
     pub fn target(&self) -> Option<Action> {
+        let at = self.cursor();
         match self.screen {
-            Screen::Overview => overview::view(self).items.get(self.cursor())?.leads_to(),
-            Screen::Help => help::entries().get(self.cursor()).map(|it| it.action),
-            Screen::Measure | Screen::Configuration | Screen::Advice => None,
+            Screen::Overview => overview::view(self).items.get(at)?.leads_to(),
+            Screen::Configuration => configuration::view(self).get(at)?.leads_to(),
+            Screen::Advice => advice::target(self),
+            Screen::Apply => apply::view(self).get(at)?.action,
+            Screen::Compare => self
+                .other
+                .is_none()
+                .then_some(Action::Ask(prompt::Ask::Open)),
+            Screen::Help => help::entries(self).get(at).map(|it| it.action),
+            Screen::Measure => None,
+        }
+    }
+
+    /// The text of the item under the cursor.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        let at = self.cursor();
+        match self.screen {
+            Screen::Overview => Some(overview::view(self).items.get(at)?.text()),
+            Screen::Measure => Some(measure::view(self).bars.get(at)?.detail.clone()),
+            Screen::Configuration => Some(configuration::view(self).get(at)?.text()),
+            Screen::Advice => Some(advice::view(self).get(at)?.text()),
+            Screen::Apply => Some(apply::view(self).get(at)?.item.text().to_owned()),
+            Screen::Compare => Some(compare::view(self).rows.get(at)?.text()),
+            Screen::Help => Some(help::entries(self).get(at)?.help.to_owned()),
         }
     }
 
@@ -208,243 +424,9 @@ impl Model {
             Screen::Measure => measure::view(self).bars.len(),
             Screen::Configuration => configuration::view(self).len(),
             Screen::Advice => advice::view(self).len(),
-            Screen::Help => help::entries().len(),
+            Screen::Apply => apply::view(self).len(),
+            Screen::Compare => compare::view(self).rows.len(),
+            Screen::Help => help::entries(self).len(),
         }
-    }
-}
-
-/// What a message changes, and what must be done outside because of it.
-pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
-    match message {
-        Message::Key(key) => {
-            let action = commands::action_for(model, key);
-            return action.map_or_else(Vec::new, |action| run(model, action));
-        }
-        Message::Run(action) => return run(model, action),
-        Message::Select(item) => model.cursors[model.screen as usize] = item,
-        Message::ShowBytes(bytes) => model.bytes = bytes,
-        Message::ShowDirection(direction) => model.direction = direction,
-        // A late one must not bring a stopped measurement back to life.
-        Message::Progress(progress, latest) if model.is_measuring() => {
-            model.progress = Some(progress);
-            latest
-                .into_iter()
-                .for_each(|cell| note(&mut model.live, cell));
-        }
-        Message::Progress(..) => {}
-        Message::Measured(report) => {
-            model.progress = None;
-            return vec![Effect::Examine(Some(report))];
-        }
-        Message::Examined(document) => model.document = Some(document),
-        Message::Failed(sentence) => {
-            model.progress = None;
-            model.trouble = Some(sentence);
-        }
-    }
-    Vec::new()
-}
-
-/// Puts a number in the place of the one it renews.
-fn note(live: &mut Vec<Measurement>, new: Measurement) {
-    let same = |old: &&mut Measurement| {
-        (&old.cipher, &old.mac, old.provider) == (&new.cipher, &new.mac, new.provider)
-            && (old.direction, old.bytes) == (new.direction, new.bytes)
-    };
-    match live.iter_mut().find(same) {
-        Some(old) => *old = new,
-        None => live.push(new),
-    }
-}
-
-fn run(model: &mut Model, action: Action) -> Vec<Effect> {
-    match action {
-        Action::Show(Screen::Help) if model.screen != Screen::Help => {
-            model.before_help = model.screen;
-            model.screen = Screen::Help;
-        }
-        Action::Show(screen) => model.screen = screen,
-        Action::NextScreen => model.screen = model.screen.step(1),
-        Action::PreviousScreen => model.screen = model.screen.step(Screen::ALL.len() - 1),
-        Action::Back => model.screen = model.before_help,
-        Action::Move(by) => move_cursor(model, model.cursor().saturating_add_signed(by)),
-        Action::First => move_cursor(model, 0),
-        Action::Last => move_cursor(model, usize::MAX),
-        Action::Open => {
-            // Whatever an item leads to is never `Open` itself, so this ends.
-            let target = model.target().filter(|&it| it != Action::Open);
-            return target.map_or_else(Vec::new, |action| run(model, action));
-        }
-        Action::Measure if !model.is_measuring() => {
-            model.progress = Some(Progress::default());
-            model.trouble = None;
-            model.live.clear();
-            return vec![Effect::Measure];
-        }
-        Action::Stop if model.is_measuring() => return vec![Effect::Stop],
-        Action::Measure | Action::Stop => {}
-        Action::SmallerPackets => model.bytes = measure::neighbour(model, false),
-        Action::LargerPackets => model.bytes = measure::neighbour(model, true),
-        Action::TurnDirection => {
-            model.direction = match model.direction {
-                Direction::Seal => Direction::Open,
-                Direction::Open => Direction::Seal,
-            };
-        }
-        Action::Reread => {
-            model.trouble = None;
-            let measured = model.report().cloned().map(Arc::new);
-            return vec![Effect::Examine(measured)];
-        }
-        Action::Quit if model.is_measuring() => return vec![Effect::Stop, Effect::Quit],
-        Action::Quit => return vec![Effect::Quit],
-    }
-    Vec::new()
-}
-
-fn move_cursor(model: &mut Model, to: usize) {
-    let last = model.items().saturating_sub(1);
-    model.cursors[model.screen as usize] = to.min(last);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use engine::report::ProviderName;
-
-    fn cell(gb_per_s: f64) -> Measurement {
-        Measurement {
-            cipher: "aes128-ctr".to_owned(),
-            mac: Some("umac-64-etm@openssh.com".to_owned()),
-            provider: ProviderName::OpenSsh,
-            direction: Direction::Seal,
-            bytes: BULK_PACKET,
-            kernel: "OpenSSL".to_owned(),
-            gb_per_s,
-            ci95: [gb_per_s, gb_per_s],
-            cycles_per_byte: None,
-            rounds: 3,
-            batched: false,
-        }
-    }
-
-    fn measured() -> Arc<Report> {
-        Arc::new(Report {
-            measurements: vec![cell(2.0)],
-            ..Report::default()
-        })
-    }
-
-    fn press(model: &mut Model, key: Key) -> Vec<Effect> {
-        update(model, Message::Key(key))
-    }
-
-    #[test]
-    fn it_reads_then_measures_then_reads_with_the_numbers() {
-        let (mut model, effects) = Model::start();
-        assert_eq!(effects, [Effect::Examine(None), Effect::Measure]);
-        let effects = update(&mut model, Message::Measured(measured()));
-        assert_eq!(effects, [Effect::Examine(Some(measured()))]);
-        assert!(!model.is_measuring());
-        let document = Document::new(measured().as_ref().clone());
-        update(&mut model, Message::Examined(document.into()));
-        model.screen = Screen::Configuration;
-        assert_eq!(
-            press(&mut model, Key::Char('r')),
-            [Effect::Examine(Some(measured()))],
-            "reading again keeps the numbers"
-        );
-    }
-
-    #[test]
-    fn numbers_of_a_running_measurement_renew_each_other() {
-        let (mut model, _) = Model::start();
-        for gb_per_s in [1.0, 2.0] {
-            let progress = Message::Progress(Progress::default(), vec![cell(gb_per_s)]);
-            update(&mut model, progress);
-        }
-        assert_eq!(model.cells(), [cell(2.0)]);
-        update(&mut model, Message::Failed("no".to_owned()));
-        let late = Message::Progress(Progress::default(), vec![cell(3.0)]);
-        update(&mut model, late);
-        assert!(!model.is_measuring(), "a late message revives nothing");
-        assert_eq!(model.trouble.as_deref(), Some("no"));
-        press(&mut model, Key::Char('m'));
-        assert!(model.trouble.is_none() && model.cells().is_empty());
-    }
-
-    #[test]
-    fn measuring_is_not_started_twice_and_is_stopped_before_leaving() {
-        let (mut model, _) = Model::start();
-        assert!(press(&mut model, Key::Char('m')).is_empty());
-        assert!(update(&mut model, Message::Run(Action::Measure)).is_empty());
-        assert_eq!(press(&mut model, Key::Char('x')), [Effect::Stop]);
-        let leaving = [Effect::Stop, Effect::Quit];
-        assert_eq!(press(&mut model, Key::Control('c')), leaving);
-        update(&mut model, Message::Measured(measured()));
-        assert!(press(&mut model, Key::Char('x')).is_empty());
-        assert_eq!(press(&mut model, Key::Char('q')), [Effect::Quit]);
-    }
-
-    #[test]
-    fn screens_follow_each_other_in_a_ring_and_help_leads_back() {
-        let mut model = Model::default();
-        for &screen in Screen::ALL.iter().cycle().skip(1).take(Screen::ALL.len()) {
-            press(&mut model, Key::Tab);
-            assert_eq!(model.screen, screen);
-        }
-        press(&mut model, Key::BackTab);
-        assert_eq!(model.screen, Screen::Help);
-        press(&mut model, Key::Char('3'));
-        press(&mut model, Key::Char('?'));
-        press(&mut model, Key::Escape);
-        assert_eq!(model.screen, Screen::Configuration);
-    }
-
-    #[test]
-    fn every_screen_keeps_its_cursor_within_its_items() {
-        let mut model = Model::default();
-        press(&mut model, Key::Char('5'));
-        press(&mut model, Key::Char('G'));
-        let last = model.cursor();
-        assert_eq!(last, help::entries().len() - 1);
-        press(&mut model, Key::Char('j'));
-        assert_eq!(model.cursor(), last);
-        press(&mut model, Key::Char('1'));
-        press(&mut model, Key::Up);
-        assert_eq!(model.cursor(), 0);
-        update(&mut model, Message::Select(usize::MAX));
-        assert_eq!(model.cursor(), overview::view(&model).items.len() - 1);
-        press(&mut model, Key::Char('5'));
-        assert_eq!(model.cursor(), last, "its place is remembered");
-    }
-
-    #[test]
-    fn enter_follows_an_item_and_runs_a_command_of_the_help() {
-        let mut model = Model::default();
-        press(&mut model, Key::Enter);
-        assert_eq!(
-            model.screen,
-            Screen::Advice,
-            "the verdict leads to the advice"
-        );
-        press(&mut model, Key::Char('?'));
-        assert_eq!(press(&mut model, Key::Enter), [Effect::Measure]);
-    }
-
-    #[test]
-    fn packet_sizes_end_at_both_ends() {
-        let mut model = Model::default();
-        press(&mut model, Key::Char('2'));
-        let sizes = measure::view(&model).sizes;
-        assert_eq!(sizes, [64, 1024, BULK_PACKET]);
-        press(&mut model, Key::Right);
-        assert_eq!(model.bytes, BULK_PACKET);
-        for _ in 0..3 {
-            press(&mut model, Key::Char('h'));
-        }
-        assert_eq!(model.bytes, 64);
-        press(&mut model, Key::Char('d'));
-        assert_eq!(model.direction, Direction::Open);
     }
 }

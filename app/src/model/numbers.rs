@@ -8,9 +8,15 @@ use engine::report::{Direction, Measurement};
 /// A median with half of its 95 % interval: `7.43 ±2 %`. A cell with too few rounds is marked with `*`.
 #[must_use]
 pub fn with_spread(gb_per_s: f64, ci95: [f64; 2], enough: bool) -> String {
-    let percent = (ci95[1] - ci95[0]).max(0.0) / 2.0 / gb_per_s * 100.0;
+    let percent = spread_percent(gb_per_s, ci95);
     let mark = if enough { "" } else { "*" };
     format!("{} ±{percent:.0} %{mark}", words::speed(gb_per_s))
+}
+
+/// Half of a 95 % interval in percent of the median.
+#[must_use]
+pub fn spread_percent(median: f64, ci95: [f64; 2]) -> f64 {
+    (ci95[1] - ci95[0]).max(0.0) / 2.0 / median * 100.0
 }
 
 /// Whether the interval of this cell rests on enough.

@@ -49,6 +49,21 @@ pub enum OverviewItem {
 }
 
 impl OverviewItem {
+    /// Its words.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Verdict(text) | Self::Findings(text) => text.clone(),
+            Self::Fact { label, text, .. } => format!("{label} {text}").trim_start().to_owned(),
+            Self::Finding {
+                severity,
+                what,
+                cure,
+                ..
+            } => format!("{}: {what}; {cure}", severity_word(*severity)),
+        }
+    }
+
     /// What Enter does on it.
     #[must_use]
     pub fn leads_to(&self) -> Option<Action> {
@@ -86,6 +101,10 @@ pub fn view(model: &Model) -> OverviewView {
         items.extend(warnings.map(|it| fact("Numbers", it, Some(Screen::Measure))));
         items.extend(findings(&document.findings));
     }
+    // The answer is never filtered away.
+    items.retain(|item| {
+        matches!(item, OverviewItem::Verdict(_)) || model.passes(Screen::Overview, &item.text())
+    });
     OverviewView {
         items,
         features: document.map_or_else(Vec::new, |it| features(&it.report)),

@@ -1,15 +1,15 @@
 //! The Advice screen.
 #![forbid(unsafe_code)]
 
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::appearance::{BAD, GOOD, QUIET, STRONG};
+use super::appearance::{GOOD, QUIET, STRONG};
+use super::canvas::Canvas;
 use super::list::{self, Item, cells, wrapped};
 use crate::model::Model;
-use crate::model::advice::{AdviceItem, DiffLine, view};
+use crate::model::advice::{AdviceItem, view};
 
 /// From this width on a reason stands beside its place, below it on a line of its own.
 const WIDE: u16 = 110;
@@ -18,11 +18,11 @@ const NARROW: u16 = 68;
 /// Width of the speed's column: `20.3 ±10 % GB/s`.
 const SPEED: usize = 15;
 
-pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
     let items = view(model);
     let name = items.iter().map(name_width).max().unwrap_or(0);
     let items: Vec<Item> = items.iter().map(|it| item(it, name, area.width)).collect();
-    list::draw(&items, model.cursor(), area, buffer);
+    list::draw(&items, model.cursor(), area, canvas);
 }
 
 fn name_width(item: &AdviceItem) -> usize {
@@ -36,11 +36,13 @@ fn name_width(item: &AdviceItem) -> usize {
 
 fn item(item: &AdviceItem, name: usize, width: u16) -> Item {
     match item {
-        AdviceItem::Heading(title) => vec![Line::default(), Line::styled(title.clone(), STRONG)],
+        AdviceItem::Heading(title) => {
+            let mut lines = vec![Line::default()];
+            lines.extend(wrapped(Span::raw(""), title, STRONG, width));
+            lines
+        }
         AdviceItem::Sentence(text) => wrapped(Span::raw(""), text, Style::new(), width),
         AdviceItem::Place { reason, .. } => place(item, reason, name, width),
-        AdviceItem::Diff(kind, text) => wrapped(Span::raw("  "), text, diff_style(*kind), width),
-        AdviceItem::Command(command) => wrapped(Span::raw("  $ "), command, STRONG, width),
     }
 }
 
@@ -76,13 +78,4 @@ fn place_lead(item: &AdviceItem, name: usize, width: u16) -> Span<'static> {
     let text = format!(" {position:2}  {today}{mark} {recommended:name$} {speed:>SPEED$}  ");
     let style = if *changes { GOOD } else { Style::new() };
     Span::styled(text, style)
-}
-
-const fn diff_style(kind: DiffLine) -> Style {
-    match kind {
-        DiffLine::Header => STRONG,
-        DiffLine::Added => GOOD,
-        DiffLine::Removed => BAD,
-        DiffLine::Context => Style::new(),
-    }
 }

@@ -1,26 +1,24 @@
 //! The Configuration screen.
 #![forbid(unsafe_code)]
 
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::appearance::{GOOD, QUIET, STRONG};
+use super::canvas::Canvas;
 use super::list::{self, Item, wrapped};
 use super::overview::colour;
 use crate::model::Model;
 use crate::model::configuration::{ConfigurationItem, view};
 use crate::model::overview::severity_word;
 
-pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
     let items = view(model);
-    let mut items: Vec<Item> = items.iter().map(|it| item(it, area.width)).collect();
-    // The blank line above a side separates it from what stands before; the first has nothing before.
-    if let Some(first) = items.first_mut().filter(|first| first.len() > 1) {
-        first.remove(0);
-    }
-    list::draw(&items, model.cursor(), area, buffer);
+    let width = area.width;
+    let mut items: Vec<Item> = items.iter().map(|it| item(it, width)).collect();
+    list::without_gap(&mut items);
+    list::draw(&items, model.cursor(), area, canvas);
 }
 
 fn item(item: &ConfigurationItem, width: u16) -> Item {
@@ -38,16 +36,28 @@ fn item(item: &ConfigurationItem, width: u16) -> Item {
             value,
             outcome,
             won,
+            ..
         } => {
-            let (mark, style) = if *won {
-                ("▸", GOOD)
-            } else {
-                ("·", Style::new())
-            };
+            let (mark, style) = verdict(*won);
             let lead = Span::styled(format!("  {mark} "), style);
             wrapped(lead, &format!("{place}: {value} – {outcome}"), style, width)
         }
-        ConfigurationItem::Finding { severity, text } => {
+        ConfigurationItem::Line {
+            number,
+            text,
+            outcome,
+        } => {
+            let (mark, style) = outcome
+                .as_ref()
+                .map_or((" ", Style::new()), |it| verdict(it.0));
+            let lead = Span::styled(format!("{mark}{number:4} "), QUIET);
+            let mut lines = wrapped(lead, text, style, width);
+            if let Some((_, words)) = outcome {
+                lines.extend(wrapped(Span::raw("      "), words, QUIET, width));
+            }
+            lines
+        }
+        ConfigurationItem::Finding { severity, text, .. } => {
             let lead = format!("  {:8} ", severity_word(*severity));
             wrapped(
                 Span::styled(lead, colour(*severity)),
@@ -56,12 +66,21 @@ fn item(item: &ConfigurationItem, width: u16) -> Item {
                 width,
             )
         }
-        ConfigurationItem::Files(files) if files.is_empty() => {
-            wrapped(Span::styled("  no file was read", QUIET), "", QUIET, width)
+        ConfigurationItem::File { depth, path, .. } => {
+            let lead = format!(
+                "  {}{}",
+                "  ".repeat(*depth),
+                if *depth > 0 { "└ " } else { "" }
+            );
+            wrapped(Span::styled(lead, QUIET), path, QUIET, width)
         }
-        ConfigurationItem::Files(files) => {
-            let lead = Span::styled(format!("  {:10}", "read"), QUIET);
-            wrapped(lead, &files.join(", "), QUIET, width)
-        }
+    }
+}
+
+const fn verdict(won: bool) -> (&'static str, Style) {
+    if won {
+        ("▸", GOOD)
+    } else {
+        ("·", Style::new())
     }
 }

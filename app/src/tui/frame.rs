@@ -4,28 +4,36 @@
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::appearance::{Appearance, BAD, QUIET, SELECTED, STRONG};
+use super::appearance::{Appearance, BAD, GOOD, QUIET, SELECTED, STRONG};
+use super::canvas::{Canvas, Places};
 use super::list::{cells, shortened};
-use super::{advice, configuration, help, measure, overview};
+use super::{advice, apply, compare, configuration, help, measure, overview};
+use crate::model::commands::{Action, Command};
 use crate::model::measure::progress_text;
-use crate::model::{Model, Screen, commands};
+use crate::model::prompt::Prompt;
+use crate::model::{Message, Model, Screen, commands};
 
 /// The smallest size anything can be read at.
 pub const SMALLEST: (u16, u16) = (40, 10);
 
-/// Draws the model. Nothing is remembered between frames.
-pub fn draw(frame: &mut Frame<'_>, model: &Model, appearance: Appearance) {
+/// Draws the model, and gives the places that answer to the mouse. Nothing else is remembered between frames.
+pub fn draw(frame: &mut Frame<'_>, model: &Model, appearance: Appearance) -> Places {
     let area = frame.area();
-    let buffer = frame.buffer_mut();
+    let mut canvas = Canvas {
+        buffer: frame.buffer_mut(),
+        places: Places::default(),
+    };
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        draw_too_small(area, buffer);
+        draw_too_small(area, canvas.buffer);
     } else {
-        draw_whole(model, area, buffer);
+        draw_whole(model, area, &mut canvas);
     }
-    appearance.apply(buffer);
+    appearance.apply(canvas.buffer);
+    canvas.places
 }
 
 fn draw_too_small(area: Rect, buffer: &mut Buffer) {
@@ -34,35 +42,49 @@ fn draw_too_small(area: Rect, buffer: &mut Buffer) {
     Line::from(text).render(area, buffer);
 }
 
-fn draw_whole(model: &Model, area: Rect, buffer: &mut Buffer) {
-    let trouble = u16::from(model.trouble.is_some());
+fn draw_whole(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
+    let told = told(model);
     let rows = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Min(1),
-        Constraint::Length(trouble),
+        Constraint::Length(u16::from(told.is_some())),
         Constraint::Length(1),
         Constraint::Length(1),
     ]);
     let [tabs, rule, body, sentence, status, footer] = rows.areas(area);
-    draw_tabs(model, tabs, buffer);
-    draw_rule("", rule, buffer);
-    draw_body(model, inset(body), buffer);
-    if let Some(trouble) = &model.trouble {
+    draw_tabs(model, tabs, canvas);
+    draw_rule("", rule, canvas.buffer);
+    draw_body(model, inset(body), canvas);
+    if let Some((text, style)) = told {
         let width = usize::from(sentence.width).saturating_sub(2);
-        Line::styled(format!(" {}", shortened(trouble, width)), BAD).render(sentence, buffer);
+        let line = Line::styled(format!(" {}", shortened(text, width)), style);
+        line.render(sentence, canvas.buffer);
     }
-    draw_rule(&status_text(model), status, buffer);
-    draw_footer(model, footer, buffer);
+    draw_rule(&status_text(model), status, canvas.buffer);
+    match &model.prompt {
+        Some(prompt) => draw_prompt(prompt, footer, canvas.buffer),
+        None => draw_footer(model, footer, canvas),
+    }
 }
 
-fn draw_body(model: &Model, area: Rect, buffer: &mut Buffer) {
+/// What went wrong, else what was done.
+fn told(model: &Model) -> Option<(&str, Style)> {
+    let trouble = model.trouble.as_deref().map(|it| (it, BAD));
+    let notice = model.notice.as_deref().map(|it| (it, GOOD));
+    // Whoever has just done something wants to see that.
+    notice.or(trouble)
+}
+
+fn draw_body(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
     match model.screen {
-        Screen::Overview => overview::draw(model, area, buffer),
-        Screen::Measure => measure::draw(model, area, buffer),
-        Screen::Configuration => configuration::draw(model, area, buffer),
-        Screen::Advice => advice::draw(model, area, buffer),
-        Screen::Help => help::draw(model, area, buffer),
+        Screen::Overview => overview::draw(model, area, canvas),
+        Screen::Measure => measure::draw(model, area, canvas),
+        Screen::Configuration => configuration::draw(model, area, canvas),
+        Screen::Advice => advice::draw(model, area, canvas),
+        Screen::Apply => apply::draw(model, area, canvas),
+        Screen::Compare => compare::draw(model, area, canvas),
+        Screen::Help => help::draw(model, area, canvas),
     }
 }
 
@@ -76,7 +98,7 @@ fn inset(area: Rect) -> Rect {
 }
 
 /// All titles where they fit, else the open one's and the digits of the others.
-fn draw_tabs(model: &Model, area: Rect, buffer: &mut Buffer) {
+fn draw_tabs(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
     let all: usize = Screen::ALL.iter().map(|it| it.title().len() + 4).sum();
     let wide = all <= usize::from(area.width);
     let tabs = Screen::ALL.iter().zip(1..).map(|(&screen, digit)| {
@@ -86,13 +108,32 @@ fn draw_tabs(model: &Model, area: Rect, buffer: &mut Buffer) {
             format!(" {digit} ")
         };
         // The brackets tell the open tab where a terminal shows neither colours nor reversed text.
-        if screen == model.screen {
+        let tab = if screen == model.screen {
             Span::styled(format!("[{}]", text.trim()), SELECTED)
         } else {
             Span::raw(text)
-        }
+        };
+        (tab, Action::Show(screen))
     });
-    Line::from_iter(tabs).render(area, buffer);
+    draw_row(tabs, area, canvas);
+}
+
+/// Words side by side, each of which can be clicked.
+fn draw_row(
+    words: impl Iterator<Item = (Span<'static>, Action)>,
+    area: Rect,
+    canvas: &mut Canvas<'_>,
+) {
+    let mut left = area;
+    for (word, action) in words {
+        let width = (word.width() as u16).min(left.width);
+        canvas
+            .places
+            .add(Rect { width, ..left }, Message::Run(action));
+        word.render(left, canvas.buffer);
+        left.x += width;
+        left.width -= width;
+    }
 }
 
 fn draw_rule(text: &str, area: Rect, buffer: &mut Buffer) {
@@ -101,33 +142,58 @@ fn draw_rule(text: &str, area: Rect, buffer: &mut Buffer) {
     Line::from(vec![Span::styled(rule, QUIET), Span::raw(text)]).render(area, buffer);
 }
 
-/// What goes on in the background, told on every screen but the one that shows it larger.
+/// What goes on in the background, told on every screen but the one that shows it larger; and that lines are
+/// hidden.
 fn status_text(model: &Model) -> String {
+    let filter = match model.filter() {
+        "" => String::new(),
+        words => format!(" only \"{words}\" "),
+    };
     match &model.progress {
         Some(progress) if model.screen != Screen::Measure => {
-            format!(" measuring: {} ", progress_text(progress))
+            format!("{filter} measuring: {} ", progress_text(progress))
         }
-        _ => String::new(),
+        _ => filter,
     }
 }
 
+/// The question, what was typed, and where typing goes on. The end of a long answer is shown.
+fn draw_prompt(prompt: &Prompt, area: Rect, buffer: &mut Buffer) {
+    let label = format!(
+        " {}: ",
+        shortened(&prompt.label(), usize::from(area.width / 2))
+    );
+    let room = usize::from(area.width).saturating_sub(cells(&label) + 1);
+    let mut text = prompt.text.as_str();
+    while cells(text) > room {
+        let mut letters = text.chars();
+        letters.next();
+        text = letters.as_str();
+    }
+    let spans = [
+        Span::styled(label, STRONG),
+        Span::raw(text),
+        Span::styled(" ", SELECTED),
+        Span::styled("  Enter accepts, Esc cancels", QUIET),
+    ];
+    Line::from_iter(spans).render(area, buffer);
+}
+
 /// Whole hints only: those of the screen go first when the line is too short, help and quit stay.
-fn draw_footer(model: &Model, area: Rect, buffer: &mut Buffer) {
-    let mut hints: Vec<(String, &str)> = commands::footer(model).collect();
-    let width = |hints: &[(String, &str)]| -> usize {
-        hints
-            .iter()
-            .map(|(key, name)| cells(key) + cells(name) + 3)
-            .sum()
+fn draw_footer(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
+    let mut hints: Vec<&Command> = commands::footer(model).collect();
+    let width = |hints: &[&Command]| -> usize {
+        let width = |it: &&Command| cells(&it.keys[0].to_string()) + cells(it.name) + 3;
+        hints.iter().map(width).sum()
     };
     while hints.len() > 2 && width(&hints) > usize::from(area.width) {
         hints.remove(hints.len() - 3);
     }
-    let spans = hints.into_iter().flat_map(|(key, name)| {
+    let words = hints.into_iter().flat_map(|it| {
         [
-            Span::styled(format!(" {key}"), STRONG),
-            Span::raw(format!(" {name} ")),
+            (Span::styled(format!(" {}", it.keys[0]), STRONG), it.action),
+            (Span::raw(format!(" {} ", it.name)), it.action),
         ]
     });
-    Line::from_iter(spans).render(area, buffer);
+    draw_row(words, area, canvas);
 }

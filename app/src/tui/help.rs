@@ -1,20 +1,23 @@
 //! The Help screen.
 #![forbid(unsafe_code)]
 
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::appearance::STRONG;
+use super::canvas::Canvas;
 use super::list::{self, Item, wrapped};
 use crate::model::Model;
 use crate::model::commands::Command;
 use crate::model::help::entries;
 
-pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
-    let items: Vec<Item> = entries().iter().map(|it| item(it, area.width)).collect();
-    list::draw(&items, model.cursor(), area, buffer);
+pub(super) fn draw(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
+    let items: Vec<Item> = entries(model)
+        .into_iter()
+        .map(|it| item(it, area.width))
+        .collect();
+    list::draw(&items, model.cursor(), area, canvas);
 }
 
 fn item(command: &Command, width: u16) -> Item {

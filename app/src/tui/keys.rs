@@ -15,6 +15,7 @@ pub(super) fn key(event: KeyEvent) -> Option<Key> {
         KeyCode::Char(letter) if control => Key::Control(letter.to_ascii_lowercase()),
         KeyCode::Char(letter) => Key::Char(letter),
         KeyCode::Enter => Key::Enter,
+        KeyCode::Backspace => Key::Backspace,
         KeyCode::Esc => Key::Escape,
         KeyCode::Tab if event.modifiers.contains(KeyModifiers::SHIFT) => Key::BackTab,
         KeyCode::Tab => Key::Tab,

@@ -10,12 +10,16 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::appearance::{QUIET, SELECTED};
+use super::canvas::Canvas;
+use crate::model::Message;
+use crate::model::commands::Action;
 
 /// An item, wrapped for the width it will have.
 pub(super) type Item = Vec<Line<'static>>;
 
-/// Draws the items around the cursor. Marks at the right edge say that there is more.
-pub(super) fn draw(items: &[Item], cursor: usize, area: Rect, buffer: &mut Buffer) {
+/// Draws the items around the cursor. Marks at the right edge say that there is more. A click moves the cursor
+/// to an item, one on the item under it opens that.
+pub(super) fn draw(items: &[Item], cursor: usize, area: Rect, canvas: &mut Canvas<'_>) {
     let height = usize::from(area.height);
     let before: usize = items.iter().take(cursor).map(Vec::len).sum();
     let selected = items.get(cursor).map_or(0, Vec::len);
@@ -27,13 +31,17 @@ pub(super) fn draw(items: &[Item], cursor: usize, area: Rect, buffer: &mut Buffe
     let lines = items
         .iter()
         .enumerate()
-        .flat_map(|(index, item)| item.iter().map(move |line| (index == cursor, line)));
-    for ((is_selected, line), row) in lines.skip(top).take(height).zip(area.rows()) {
-        line.render(row, buffer);
-        if is_selected {
-            buffer.set_style(row, SELECTED);
+        .flat_map(|(index, item)| item.iter().map(move |line| (index, line)));
+    for ((index, line), row) in lines.skip(top).take(height).zip(area.rows()) {
+        line.render(row, canvas.buffer);
+        let mut click = Message::Select(index);
+        if index == cursor {
+            canvas.buffer.set_style(row, SELECTED);
+            click = Message::Run(Action::Open);
         }
+        canvas.places.add(row, click);
     }
+    let buffer = &mut *canvas.buffer;
     mark(top > 0, "↑", area, 0, buffer);
     mark(
         top + height < total,
@@ -42,6 +50,17 @@ pub(super) fn draw(items: &[Item], cursor: usize, area: Rect, buffer: &mut Buffe
         area.height.saturating_sub(1),
         buffer,
     );
+}
+
+/// The blank line above a heading separates it from what stands before; the first has nothing before.
+pub(super) fn without_gap(items: &mut [Item]) {
+    let is_blank = |line: &Line<'_>| line.width() == 0;
+    if let Some(first) = items.first_mut()
+        && first.len() > 1
+        && is_blank(&first[0])
+    {
+        first.remove(0);
+    }
 }
 
 fn mark(shown: bool, symbol: &str, area: Rect, row: u16, buffer: &mut Buffer) {

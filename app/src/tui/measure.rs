@@ -9,8 +9,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget, Wrap};
 
 use super::appearance::{GOOD, NOTABLE, QUIET, STRONG};
+use super::canvas::Canvas;
 use super::list::{self, Item, cells, shortened, wrapped};
-use crate::model::measure::{Bar, MeasureView, progress_text, view};
+use crate::model::measure::{Bar, MeasureView, TransferRow, progress_text, view};
 use crate::model::{Model, Progress};
 
 /// Width of the provider's column.
@@ -19,30 +20,68 @@ const PROVIDER: usize = 11;
 const NUMBER: usize = 13;
 /// From this width on the cipher stands beside its bars, below it above them.
 const WIDE: u16 = 76;
+/// From this width on transfers stand beside the bars, below it under them.
+const BESIDE: u16 = 170;
+/// Width of the transfers beside the bars.
+const PANE: u16 = 84;
+/// From this width on the way to a number is drawn beside it.
+const TRACED: u16 = 78;
 /// From this height on the cell under the cursor is told in full.
 const TALL: u16 = 14;
 
-pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
     let view = view(model);
     let tall = u16::from(area.height >= TALL);
+    let machine = u16::from(area.height >= TALL && !view.machine.is_empty());
+    let carried = match view.transfers.len() as u16 {
+        0 => 0,
+        rows => (rows + 2).min(area.height / 3) * tall,
+    };
+    let beside = carried > 0 && area.width >= BESIDE;
     let rows = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(tall),
         Constraint::Min(1),
+        Constraint::Length(if beside { 0 } else { carried }),
         Constraint::Length(u16::from(model.is_measuring())),
+        Constraint::Length(machine),
         Constraint::Length(u16::from(!view.warnings.is_empty())),
         Constraint::Length(3 * tall),
     ]);
-    let [heading, _, list, progress, warning, detail] = rows.areas(area);
-    Line::styled(heading_text(&view, heading.width), STRONG).render(heading, buffer);
-    draw_bars(&view, model.cursor(), list, buffer);
+    let [heading, _, list, pane, progress, gauges, warning, detail] = rows.areas(area);
+    let [list, pane] = if beside {
+        let columns = Layout::horizontal([Constraint::Min(1), Constraint::Length(PANE)]);
+        columns.spacing(2).areas(list)
+    } else {
+        [list, pane]
+    };
+    Line::styled(heading_text(&view, heading.width), STRONG).render(heading, canvas.buffer);
+    draw_bars(&view, model.cursor(), list, canvas);
+    draw_transfers(&view, pane, canvas.buffer);
     if let Some(running) = &model.progress {
-        draw_progress(running, progress, buffer);
+        draw_progress(running, progress, canvas.buffer);
     }
-    draw_warning(&view, warning, buffer);
+    Line::styled(view.machine.clone(), QUIET).render(gauges, canvas.buffer);
+    draw_warning(&view, warning, canvas.buffer);
     if let Some(bar) = view.bars.get(model.cursor()) {
         let text = Paragraph::new(bar.detail.as_str()).wrap(Wrap { trim: true });
-        text.render(detail, buffer);
+        text.render(detail, canvas.buffer);
+    }
+}
+
+/// What real connections made of the ciphers: a pane of its own, since nothing in it is chosen.
+fn draw_transfers(view: &MeasureView, area: Rect, buffer: &mut Buffer) {
+    let title = Line::styled("Real transfers, and seconds of the busier end", STRONG);
+    let row = |it: &TransferRow| {
+        Line::from(format!(
+            "{:26}{:>17}{:>19}  {}",
+            it.cipher, it.speed, it.cost, it.way
+        ))
+    };
+    let lines = [Line::default(), title].into_iter();
+    let lines = lines.chain(view.transfers.iter().map(row));
+    for (line, row) in lines.zip(area.rows()) {
+        line.render(row, buffer);
     }
 }
 
@@ -55,10 +94,10 @@ fn heading_text(view: &MeasureView, width: u16) -> String {
     whole.split(", ±").next().unwrap_or(whole).to_owned()
 }
 
-fn draw_bars(view: &MeasureView, cursor: usize, area: Rect, buffer: &mut Buffer) {
+fn draw_bars(view: &MeasureView, cursor: usize, area: Rect, canvas: &mut Canvas<'_>) {
     if let Some(empty) = &view.empty {
         let lines = wrapped(Span::raw(""), empty, Style::new(), area.width);
-        return list::draw(&[lines], usize::MAX, area, buffer);
+        return list::draw(&[lines], usize::MAX, area, canvas);
     }
     let names = view.bars.iter().map(|bar| cells(&bar.cipher));
     let name_width = names.max().unwrap_or(0) + 1;
@@ -70,7 +109,7 @@ fn draw_bars(view: &MeasureView, cursor: usize, area: Rect, buffer: &mut Buffer)
         }
     };
     let items: Vec<Item> = view.bars.iter().map(item).collect();
-    list::draw(&items, cursor, area, buffer);
+    list::draw(&items, cursor, area, canvas);
 }
 
 fn narrow(bar: &Bar, width: u16) -> Item {
@@ -90,7 +129,11 @@ fn row(bar: &Bar, name_width: usize, width: u16) -> Line<'static> {
         _ => " ".repeat(name_width),
     };
     let provider = format!("{:PROVIDER$}", bar.provider);
-    let taken = cells(&lead) + PROVIDER + NUMBER + 1;
+    let trace = match &bar.value {
+        Some(value) if width >= TRACED && value.trace.len() > 1 => sparkline(&value.trace) + " ",
+        _ => String::new(),
+    };
+    let taken = cells(&lead) + PROVIDER + NUMBER + 1 + cells(&trace);
     // The last column belongs to the marks that say there is more.
     let left = usize::from(width).saturating_sub(taken + 1);
     let (number, rest) = match &bar.value {
@@ -109,8 +152,23 @@ fn row(bar: &Bar, name_width: usize, width: u16) -> Line<'static> {
         Span::styled(lead, STRONG),
         Span::raw(provider),
         Span::raw(format!("{number:>NUMBER$} ")),
+        Span::styled(trace, QUIET),
         rest,
     ])
+}
+
+/// The numbers as steps between the least and the greatest of them: flat is settled.
+fn sparkline(trace: &[f64]) -> String {
+    const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let low = trace.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = trace.iter().copied().fold(0.0, f64::max);
+    // Of what moves less than a tenth the movement is not worth a picture.
+    let span = (high - low).max(high * 0.1).max(f64::MIN_POSITIVE);
+    let step = |value: &f64| ((value - low) / span * 7.0).round() as usize;
+    trace
+        .iter()
+        .map(|value| STEPS[step(value).min(7)])
+        .collect()
 }
 
 /// Providers differ by glyph, not by colour alone.

@@ -2,12 +2,12 @@
 #![forbid(unsafe_code)]
 
 use advisor::resolver::Severity;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::appearance::{BAD, GOOD, NOTABLE, QUIET, STRONG};
+use super::canvas::Canvas;
 use super::list::{self, Item, wrapped};
 use crate::model::Model;
 use crate::model::overview::{OverviewItem, severity_word, view};
@@ -15,10 +15,10 @@ use crate::model::overview::{OverviewItem, severity_word, view};
 /// Width of the label column.
 const LABEL: usize = 13;
 
-pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
     let items = view(model).items;
     let items: Vec<Item> = items.iter().map(|it| item(it, area.width)).collect();
-    list::draw(&items, model.cursor(), area, buffer);
+    list::draw(&items, model.cursor(), area, canvas);
 }
 
 fn item(item: &OverviewItem, width: u16) -> Item {
@@ -58,5 +58,14 @@ pub(super) const fn colour(severity: Severity) -> Style {
         Severity::Info => Style::new(),
         Severity::Warning => NOTABLE,
         Severity::Error => BAD,
+    }
+}
+
+/// What the shell is left with: the answer, where there is one.
+pub(super) fn summary(model: &Model) -> Option<String> {
+    model.report()?;
+    match view(model).items.first()? {
+        OverviewItem::Verdict(sentence) => Some(sentence.clone()),
+        _ => None,
     }
 }

@@ -10,7 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::{Hide, Show};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use crossterm::execute;
 use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -28,12 +32,13 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Takes the terminal: raw mode, alternate screen, no cursor.
+    /// Takes the terminal: raw mode, alternate screen, no cursor; the mouse where wanted.
     ///
     /// # Errors
     /// The system's; the terminal is given back first.
-    pub(super) fn enter(screen: Screen) -> io::Result<Self> {
+    pub(super) fn enter(screen: Screen, mouse: bool) -> io::Result<Self> {
         let hold = Hold::new(screen);
+        hold.mouse.store(mouse, Ordering::SeqCst);
         hold.let_go_on_panic();
         let entered = hold.take();
         let terminal = entered.and_then(|()| Terminal::new(CrosstermBackend::new(screen())));
@@ -44,6 +49,50 @@ impl Session {
                 Err(error)
             }
         }
+    }
+
+    /// Gives the terminal back, stops this program until the shell continues it, and takes the terminal again.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn suspend(&mut self) -> io::Result<()> {
+        self.hold.let_go();
+        stop()?;
+        self.again()
+    }
+
+    /// Takes the terminal as it is after a stop, and forgets what is on it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn again(&mut self) -> io::Result<()> {
+        self.hold.take()?;
+        self.terminal.clear()
+    }
+
+    /// Takes the mouse or lets it go; says whether it is taken now.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn turn_mouse(&mut self) -> io::Result<bool> {
+        let taken = !self.hold.mouse.load(Ordering::SeqCst);
+        self.hold.mouse.store(taken, Ordering::SeqCst);
+        match taken {
+            true => execute!((self.hold.screen)(), EnableMouseCapture)?,
+            false => execute!((self.hold.screen)(), DisableMouseCapture)?,
+        }
+        Ok(taken)
+    }
+
+    /// Puts text on the clipboard of the terminal, also of one at the other end of a connection (OSC 52).
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
+        execute!(
+            (self.hold.screen)(),
+            CopyToClipboard::to_clipboard_from(text)
+        )
     }
 
     /// Draws one frame.
@@ -67,6 +116,8 @@ impl Drop for Session {
 struct Hold {
     screen: Screen,
     taken: Arc<AtomicBool>,
+    /// Whether the mouse is wanted.
+    mouse: Arc<AtomicBool>,
 }
 
 impl Hold {
@@ -74,19 +125,37 @@ impl Hold {
         Self {
             screen,
             taken: Arc::default(),
+            mouse: Arc::default(),
         }
     }
 
     fn take(&self) -> io::Result<()> {
         self.taken.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
-        execute!((self.screen)(), EnterAlternateScreen, Hide)
+        execute!(
+            (self.screen)(),
+            EnterAlternateScreen,
+            EnableBracketedPaste,
+            Hide
+        )?;
+        if self.mouse.load(Ordering::SeqCst) {
+            execute!((self.screen)(), EnableMouseCapture)?;
+        }
+        Ok(())
     }
 
     /// Whatever fails here fails because the terminal is gone; there is nobody left to tell.
     fn let_go(&self) {
         if self.taken.swap(false, Ordering::SeqCst) {
-            let _ = execute!((self.screen)(), Show, LeaveAlternateScreen);
+            if self.mouse.load(Ordering::SeqCst) {
+                let _ = execute!((self.screen)(), DisableMouseCapture);
+            }
+            let _ = execute!(
+                (self.screen)(),
+                DisableBracketedPaste,
+                Show,
+                LeaveAlternateScreen
+            );
             let _ = disable_raw_mode();
         }
     }
@@ -104,4 +173,16 @@ impl Hold {
             }
         }));
     }
+}
+
+/// Stops this process as Ctrl-Z would if the terminal saw to it; returns when it is continued.
+#[cfg(unix)]
+fn stop() -> io::Result<()> {
+    use rustix::process::{Signal, getpid, kill_process};
+    Ok(kill_process(getpid(), Signal::TSTP)?)
+}
+
+#[cfg(not(unix))]
+fn stop() -> io::Result<()> {
+    Ok(())
 }

@@ -1,0 +1,151 @@
+//! What keys and messages do to the model.
+#![forbid(unsafe_code)]
+
+use super::*;
+use engine::report::ProviderName;
+
+fn cell(gb_per_s: f64) -> Measurement {
+    Measurement {
+        cipher: "aes128-ctr".to_owned(),
+        mac: Some("umac-64-etm@openssh.com".to_owned()),
+        provider: ProviderName::OpenSsh,
+        direction: Direction::Seal,
+        bytes: BULK_PACKET,
+        kernel: "OpenSSL".to_owned(),
+        gb_per_s,
+        ci95: [gb_per_s, gb_per_s],
+        cycles_per_byte: None,
+        rounds: 3,
+        batched: false,
+    }
+}
+
+fn measured() -> Arc<Report> {
+    Arc::new(Report {
+        measurements: vec![cell(2.0)],
+        ..Report::default()
+    })
+}
+
+fn with_numbers() -> Effect {
+    Effect::Examine(Question {
+        report: Some(measured()),
+        ..Question::default()
+    })
+}
+
+fn press(model: &mut Model, key: Key) -> Vec<Effect> {
+    update(model, Message::Key(key))
+}
+
+#[test]
+fn it_reads_then_measures_then_reads_with_the_numbers() {
+    let (mut model, effects) = Model::start();
+    assert_eq!(
+        effects,
+        [Effect::Examine(Question::default()), Effect::Measure]
+    );
+    let effects = update(&mut model, Message::Measured(measured()));
+    assert_eq!(effects, [with_numbers()]);
+    assert!(!model.is_measuring());
+    let document = Document::new(measured().as_ref().clone());
+    update(&mut model, Message::Examined(document.into()));
+    model.screen = Screen::Configuration;
+    assert_eq!(
+        press(&mut model, Key::Char('r')),
+        [with_numbers()],
+        "reading again keeps the numbers"
+    );
+}
+
+#[test]
+fn numbers_of_a_running_measurement_renew_each_other() {
+    let (mut model, _) = Model::start();
+    for gb_per_s in [1.0, 2.0] {
+        let progress = Message::Progress(Progress::default(), vec![cell(gb_per_s)]);
+        update(&mut model, progress);
+    }
+    assert_eq!(model.cells(), [cell(2.0)]);
+    update(&mut model, Message::Failed("no".to_owned()));
+    let late = Message::Progress(Progress::default(), vec![cell(3.0)]);
+    update(&mut model, late);
+    assert!(!model.is_measuring(), "a late message revives nothing");
+    assert_eq!(model.trouble.as_deref(), Some("no"));
+    press(&mut model, Key::Char('m'));
+    assert!(model.trouble.is_none() && model.cells().is_empty());
+}
+
+#[test]
+fn measuring_is_not_started_twice_and_is_stopped_before_leaving() {
+    let (mut model, _) = Model::start();
+    assert!(press(&mut model, Key::Char('m')).is_empty());
+    assert!(update(&mut model, Message::Run(Action::Measure)).is_empty());
+    assert_eq!(press(&mut model, Key::Char('x')), [Effect::Stop]);
+    let leaving = [Effect::Stop, Effect::Quit];
+    assert_eq!(press(&mut model, Key::Control('c')), leaving);
+    update(&mut model, Message::Measured(measured()));
+    assert!(press(&mut model, Key::Char('x')).is_empty());
+    assert_eq!(press(&mut model, Key::Char('q')), [Effect::Quit]);
+}
+
+#[test]
+fn screens_follow_each_other_in_a_ring_and_help_leads_back() {
+    let mut model = Model::default();
+    for &screen in Screen::ALL.iter().cycle().skip(1).take(Screen::ALL.len()) {
+        press(&mut model, Key::Tab);
+        assert_eq!(model.screen, screen);
+    }
+    press(&mut model, Key::BackTab);
+    assert_eq!(model.screen, Screen::Help);
+    press(&mut model, Key::Char('3'));
+    press(&mut model, Key::Char('?'));
+    press(&mut model, Key::Escape);
+    assert_eq!(model.screen, Screen::Configuration);
+}
+
+#[test]
+fn every_screen_keeps_its_cursor_within_its_items() {
+    let mut model = Model::default();
+    press(&mut model, Key::Char('7'));
+    press(&mut model, Key::Char('G'));
+    let last = model.cursor();
+    assert_eq!(last, help::entries(&model).len() - 1);
+    press(&mut model, Key::Char('j'));
+    assert_eq!(model.cursor(), last);
+    press(&mut model, Key::Char('1'));
+    press(&mut model, Key::Up);
+    assert_eq!(model.cursor(), 0);
+    update(&mut model, Message::Select(usize::MAX));
+    assert_eq!(model.cursor(), overview::view(&model).items.len() - 1);
+    press(&mut model, Key::Char('7'));
+    assert_eq!(model.cursor(), last, "its place is remembered");
+}
+
+#[test]
+fn enter_follows_an_item_and_runs_a_command_of_the_help() {
+    let mut model = Model::default();
+    press(&mut model, Key::Enter);
+    assert_eq!(
+        model.screen,
+        Screen::Advice,
+        "the verdict leads to the advice"
+    );
+    press(&mut model, Key::Char('?'));
+    assert_eq!(press(&mut model, Key::Enter), [Effect::Measure]);
+}
+
+#[test]
+fn packet_sizes_end_at_both_ends() {
+    let mut model = Model::default();
+    press(&mut model, Key::Char('2'));
+    let sizes = measure::view(&model).sizes;
+    assert_eq!(sizes, [64, 1024, BULK_PACKET]);
+    press(&mut model, Key::Right);
+    assert_eq!(model.bytes, BULK_PACKET);
+    for _ in 0..3 {
+        press(&mut model, Key::Char('h'));
+    }
+    assert_eq!(model.bytes, 64);
+    press(&mut model, Key::Char('d'));
+    assert_eq!(model.direction, Direction::Open);
+}
