@@ -83,7 +83,12 @@ impl HostJob {
             machine: Box::new(SystemMachine),
             commands: Box::new(SystemCommands),
             files: Box::new(SystemFiles::new(Path::new("/"))?),
-            state: state_directory(scope(&perspective), &home, own_state.as_deref()),
+            state: state_directory(
+                scope(&perspective),
+                &perspective.layout,
+                &home,
+                own_state.as_deref(),
+            ),
             root: None,
             perspective,
             policy: Policy::default(),
@@ -109,7 +114,7 @@ impl HostJob {
             processes: None,
             ..self.perspective
         };
-        self.state = state_directory(Scope::System, &home, None);
+        self.state = state_directory(Scope::System, &self.perspective.layout, &home, None);
         self.root = Some(root.to_owned());
         Ok(self)
     }

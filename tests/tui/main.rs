@@ -11,3 +11,6 @@ mod report;
 #[path = "../support/scene.rs"]
 mod scene;
 mod screens;
+#[cfg(unix)]
+#[path = "../support/mod.rs"]
+mod support;

@@ -55,7 +55,7 @@ pub(super) fn look_into(files: &dyn Files, spot: &Spot) -> Result<Looking, Strin
 pub(super) fn save(path: &Path, form: Saving, document: &Document) -> Result<String, String> {
     let text = match form {
         Saving::Json => json(document),
-        Saving::Csv => csv(document),
+        Saving::Csv => csv(document, View::Whole),
         Saving::Markdown => markdown(document, View::Whole),
         Saving::Text => text(document, View::Whole, Style::default()),
     };

@@ -149,3 +149,78 @@ fn packet_sizes_end_at_both_ends() {
     press(&mut model, Key::Char('d'));
     assert_eq!(model.direction, Direction::Open);
 }
+
+#[test]
+fn a_filter_hides_lines_until_it_is_left() {
+    let mut model = Model::default();
+    press(&mut model, Key::Char('?'));
+    press(&mut model, Key::Char('/'));
+    update(&mut model, Message::Paste("MEASUR stop\n".to_owned()));
+    let found: Vec<_> = help::entries(&model).iter().map(|it| it.name).collect();
+    assert_eq!(found, ["stop"], "every word, in any case");
+    press(&mut model, Key::Enter);
+    assert!(model.prompt.is_none());
+    assert_eq!(
+        model.target(),
+        Some(Action::Stop),
+        "Enter runs what was found"
+    );
+    press(&mut model, Key::Escape);
+    assert_eq!(model.filter(), "");
+    assert_eq!(model.screen, Screen::Help, "the filter is left first");
+    press(&mut model, Key::Escape);
+    assert_eq!(model.screen, Screen::Overview);
+}
+
+#[test]
+fn what_is_typed_is_no_command() {
+    let mut model = Model::default();
+    press(&mut model, Key::Char('o'));
+    for letter in "q m".chars() {
+        assert!(press(&mut model, Key::Char(letter)).is_empty());
+    }
+    press(&mut model, Key::Backspace);
+    let effects = press(&mut model, Key::Enter);
+    assert_eq!(effects, [Effect::Open("q".to_owned())]);
+    press(&mut model, Key::Char('o'));
+    assert!(press(&mut model, Key::Escape).is_empty() && model.prompt.is_none());
+}
+
+#[test]
+fn a_host_that_is_named_is_asked_about_with_the_numbers() {
+    let mut model = Model::default();
+    update(&mut model, Message::Measured(measured()));
+    press(&mut model, Key::Char('3'));
+    press(&mut model, Key::Char('n'));
+    update(&mut model, Message::Paste("backup".to_owned()));
+    let effects = press(&mut model, Key::Enter);
+    let question = Question {
+        report: Some(measured()),
+        host: Some("backup".to_owned()),
+        ..Question::default()
+    };
+    assert_eq!(effects, [Effect::Examine(question)]);
+}
+
+#[test]
+fn only_the_whole_word_undoes_and_nothing_runs_beside_it() {
+    let mut model = Model::default();
+    for (word, effects) in [("ye", vec![]), ("yes", vec![Effect::Undo(3)])] {
+        update(&mut model, Message::Run(Action::Ask(prompt::Ask::Undo(3))));
+        update(&mut model, Message::Paste(word.to_owned()));
+        assert_eq!(press(&mut model, Key::Enter), effects, "{word}");
+    }
+    assert!(model.is_writing());
+    assert!(
+        press(&mut model, Key::Char('m')).is_empty(),
+        "no measuring meanwhile"
+    );
+    assert_eq!(
+        press(&mut model, Key::Char('q')),
+        [Effect::Stop, Effect::Quit]
+    );
+    let effects = update(&mut model, Message::NotWritten("busy".to_owned()));
+    assert_eq!(effects.first(), Some(&Effect::ReadJournal));
+    assert_eq!(model.trouble.as_deref(), Some("busy"));
+    assert!(!model.is_writing());
+}

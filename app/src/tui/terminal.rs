@@ -17,7 +17,7 @@ use crossterm::event::{
 };
 use crossterm::execute;
 use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -61,13 +61,16 @@ impl Session {
         self.again()
     }
 
-    /// Takes the terminal as it is after a stop, and forgets what is on it.
+    /// Takes the terminal as it is after a stop, and forgets what is on it. `Terminal::clear` would ask where the
+    /// cursor is, and the thread that reads keys would get the answer.
     ///
     /// # Errors
     /// The system's.
     pub(super) fn again(&mut self) -> io::Result<()> {
         self.hold.take()?;
-        self.terminal.clear()
+        execute!((self.hold.screen)(), Clear(ClearType::All))?;
+        self.terminal = Terminal::new(CrosstermBackend::new((self.hold.screen)()))?;
+        Ok(())
     }
 
     /// Takes the mouse or lets it go; says whether it is taken now.
