@@ -28,7 +28,7 @@ fn start() -> Result<()> {
         None => {}
         Some("--help" | "-h") => {
             println!(
-                "Usage: advisor-gui\n\nMeasures SSH ciphers, explains the configuration and recommends an order. Writes nothing."
+                "Usage: advisor-gui\n\nMeasures SSH ciphers, explains the configuration, recommends an order, and writes it once you have typed yes."
             );
             return Ok(());
         }
