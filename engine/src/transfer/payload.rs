@@ -16,6 +16,10 @@ use super::watch::{Trouble, Watch, now};
 
 /// Bytes written or read at once.
 const CHUNK: usize = 256 * 1024;
+/// Bytes that may be under way. Enough keeps both programs busy at once; more fills the channel's window of
+/// 2 MiB and `ssh` grows its buffer to it by copying at every packet (`sshbuf.c`: by as little as is needed),
+/// which in the first 100 ms costs ten times what the bytes do where fresh memory is dear.
+const UNDER_WAY: u64 = 512 * 1024;
 /// How long what is under way may take to arrive once nothing more is sent: some megabytes.
 const DRAIN: Duration = Duration::from_secs(30);
 
@@ -50,9 +54,11 @@ pub(super) fn send(
             from.shutdown(Shutdown::Write)?;
             sending = false;
         }
-        let (readable, writable) = ready(to, from, sending, &watch, slice.saturating_sub(passed))?;
+        let room = UNDER_WAY.min(most_bytes - received) - (sent - received);
+        let from_too = sending && room > 0;
+        let (readable, writable) = ready(to, from, from_too, &watch, slice.saturating_sub(passed))?;
         if writable {
-            let most = (most_bytes - sent).min(CHUNK as u64) as usize;
+            let most = room.min(CHUNK as u64) as usize;
             sent += moved(from.write(&zeros[..most]))?.unwrap_or(0);
         }
         if readable {
@@ -77,11 +83,11 @@ pub(super) fn send(
     })
 }
 
-/// Waits until there is something to read or room to write, or the time to send is over.
+/// Waits until there is something to read or, where that is asked too, room to write for the time left.
 fn ready(
     to: &UnixStream,
     from: &UnixStream,
-    sending: bool,
+    from_too: bool,
     watch: &Watch<'_>,
     left: Duration,
 ) -> Result<(bool, bool), Trouble> {
@@ -89,7 +95,7 @@ fn ready(
         PollFd::new(to, PollFlags::IN),
         PollFd::new(from, PollFlags::OUT),
     ];
-    if sending {
+    if from_too {
         watch.wait(&mut ends, left)?;
     } else {
         watch.wait(&mut ends[..1], Duration::MAX)?;
@@ -130,6 +136,28 @@ mod tests {
         let never = AtomicBool::new(false);
         let sent = send(&from, &to, Duration::from_secs(60), 1_000_001, &never).expect("a stream");
         assert_eq!(sent.bytes, 1_000_001);
+    }
+
+    #[test]
+    fn no_more_is_under_way_than_keeps_both_ends_busy() {
+        let (from, mut near) = UnixStream::pair().expect("a pair");
+        let (mut far, to) = UnixStream::pair().expect("a pair");
+        let hoarder = std::thread::spawn(move || -> io::Result<usize> {
+            let mut hoard = vec![0; UNDER_WAY as usize];
+            near.read_exact(&mut hoard)?;
+            near.set_read_timeout(Some(Duration::from_millis(20)))?;
+            let more = near.read(&mut [0; 1]).unwrap_or(0);
+            far.write_all(&vec![0; hoard.len() + more])?;
+            near.set_read_timeout(None)?;
+            io::copy(&mut near, &mut far)?;
+            Ok(more)
+        });
+        let never = AtomicBool::new(false);
+        let most = 3 * UNDER_WAY;
+        let sent = send(&from, &to, Duration::from_secs(60), most, &never).expect("a stream");
+        assert_eq!(sent.bytes, most);
+        let more = hoarder.join().expect("no panic").expect("a stream");
+        assert_eq!(more, 0, "bytes beyond what may be under way");
     }
 
     #[test]
