@@ -7,7 +7,7 @@ use engine::cpu::{Detected, Feature, Features};
 use engine::installed::releases::Release;
 use engine::packet::{PacketCipher, PacketError};
 use engine::providers::{
-    Direction, Keys, Libcrypto, Native, OpenSsh, Provider, RustCrypto, SelfTestFailure,
+    CLEARING, Direction, Keys, Libcrypto, Native, OpenSsh, Provider, RustCrypto, SelfTestFailure,
     Unavailable, self_test,
 };
 use engine::report::ProviderName;
@@ -187,6 +187,23 @@ fn openssh_takes_what_the_release_takes_from_where_the_release_takes_it() {
         let mac = Mac::new(function, true);
         assert_eq!(openssh.worker(Cipher::Aes128Ctr, Some(mac)), Ok(worker));
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn an_openssh_that_clears_registers_gives_the_same_packets_by_slower_code() {
+    let Some(library) = libcrypto() else { return };
+    let detected = Detected::new(Features::NONE);
+    let openssh = OpenSsh::new(Ok(library), None, detected).clearing_registers();
+    for function in [MacFunction::Umac64, MacFunction::Umac128] {
+        let mac = Some(Mac::new(function, true));
+        let worker = openssh.worker(Cipher::Aes128Ctr, mac).unwrap();
+        assert!(worker.ends_with(CLEARING), "{worker}");
+        self_test(&openssh, Cipher::Aes128Ctr, mac).unwrap();
+    }
+    let hmac = Some(Mac::new(MacFunction::HmacSha256, true));
+    let worker = openssh.worker(Cipher::Aes128Ctr, hmac).unwrap();
+    assert!(!worker.contains("clearing"), "{worker}");
 }
 
 #[test]

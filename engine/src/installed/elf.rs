@@ -42,6 +42,20 @@ pub fn paths_to(program: &[u8], name: &str) -> Vec<String> {
     paths
 }
 
+/// Whether a program for x86-64 was compiled to clear every register whenever a function returns (GCC's
+/// `-fzero-call-used-regs=all`): its code is full of the eight pushes and pops that clear the x87 stack, which
+/// nothing else brings about.
+#[must_use]
+pub fn clears_registers(program: &[u8]) -> bool {
+    /// Such a program has one in nearly every function; data may look like one now and then.
+    const MANY: usize = 100;
+    const FLDZ: [u8; 2] = [0xd9, 0xee];
+    const FSTP: [u8; 2] = [0xdd, 0xd8];
+    let clearing = [[FLDZ; 8].concat(), [FSTP; 8].concat()].concat();
+    let windows = program.windows(clearing.len());
+    windows.filter(|code| *code == clearing).take(MANY).count() == MANY
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +116,15 @@ mod tests {
         );
         assert_eq!(libcrypto(&program), ["libcrypto.so.3"]);
         assert!(libcrypto(&executable(&["libc.so.6"])).is_empty());
+    }
+
+    #[test]
+    fn code_that_clears_all_registers_is_told_by_its_x87_stack() {
+        let pushes_and_pops = [[0xd9, 0xee].repeat(8), [0xdd, 0xd8].repeat(8)].concat();
+        let returns = [pushes_and_pops, vec![0x31, 0xd2, 0xc3]].concat();
+        assert!(clears_registers(&returns.repeat(100)));
+        assert!(!clears_registers(&returns.repeat(3)), "a coincidence");
+        assert!(!clears_registers(&[0xd9, 0xee].repeat(9000)), "no pops");
     }
 
     #[test]

@@ -72,6 +72,14 @@ impl Installed {
         }
         sonames
     }
+
+    /// Whether one of the programs clears every register whenever a function returns: a connection is as fast
+    /// as its slower end.
+    #[must_use]
+    pub fn clears_registers(&self) -> bool {
+        let mut programs = self.client.iter().chain(&self.server);
+        programs.any(|program| program.clears_registers)
+    }
 }
 
 /// One OpenSSH program.
@@ -86,6 +94,9 @@ pub struct InstalledProgram {
     pub libcrypto: Vec<String>,
     /// The library's version as the program prints it (`OpenSSL 3.0.19 27 Jan 2026`).
     pub library: Option<String>,
+    /// Whether it, or a program it hands sessions to, clears every register whenever a function returns,
+    /// which makes its UMAC several times slower.
+    pub clears_registers: bool,
 }
 
 impl InstalledProgram {
@@ -101,6 +112,23 @@ impl InstalledProgram {
     pub fn is_portable(&self) -> bool {
         let number = self.program.version.split([' ', ',', '-']).next();
         number.is_some_and(|it| it.trim_start_matches("OpenSSH").contains('p'))
+    }
+
+    /// Reads how it was linked and compiled from the file itself and, where it hands its sessions to others
+    /// (sshd since 9.8), from theirs.
+    fn look_into(&mut self, path: &Path, helpers: &[&str]) {
+        let Ok(program) = fs::read(path) else {
+            return;
+        };
+        let named = helpers
+            .iter()
+            .flat_map(|name| elf::paths_to(&program, name));
+        let helpers: Vec<_> = named.filter_map(|helper| fs::read(helper).ok()).collect();
+        let files = || helpers.iter().chain([&program]);
+        self.libcrypto = files().flat_map(|file| elf::libcrypto(file)).collect();
+        self.libcrypto.sort();
+        self.libcrypto.dedup();
+        self.clears_registers = files().any(|file| elf::clears_registers(file));
     }
 
     /// The MACs compiled in, as it lists them, else as its release is known to have.
@@ -148,7 +176,7 @@ impl Search<'_> {
             found.program.ciphers = self.list(&path, "cipher");
             found.program.macs = self.list(&path, "mac");
         }
-        found.libcrypto = linked(&path, &[]);
+        found.look_into(&path, &[]);
         Some(found)
     }
 
@@ -157,7 +185,7 @@ impl Search<'_> {
         // An unknown option makes every sshd print its full version above the usage; `-V`, where it
         // is known, leaves out the distribution's part.
         let mut found = self.identify(&path, &["-?", "-V"])?;
-        found.libcrypto = linked(&path, &["sshd-session", "sshd-auth"]);
+        found.look_into(&path, &["sshd-session", "sshd-auth"]);
         Some(found)
     }
 
@@ -249,26 +277,8 @@ fn banner(path: &Path, said: &str) -> Option<InstalledProgram> {
         release,
         libcrypto: Vec::new(),
         library: library.filter(|library| !library.starts_with("without")),
+        clears_registers: false,
     })
-}
-
-/// The sonames of libcrypto that a program links, or, where it hands its sessions to others (sshd
-/// since 9.8), those programs.
-fn linked(path: &Path, helpers: &[&str]) -> Vec<String> {
-    let Ok(program) = fs::read(path) else {
-        return Vec::new();
-    };
-    let named = helpers
-        .iter()
-        .flat_map(|name| elf::paths_to(&program, name));
-    let mut sonames: Vec<String> = named
-        .filter_map(|helper| fs::read(helper).ok())
-        .flat_map(|helper| elf::libcrypto(&helper))
-        .chain(elf::libcrypto(&program))
-        .collect();
-    sonames.sort();
-    sonames.dedup();
-    sonames
 }
 
 #[cfg(unix)]
@@ -298,6 +308,7 @@ mod tests {
                 release: Release::new(9, 2),
                 libcrypto: Vec::new(),
                 library: None,
+                clears_registers: false,
             }
             .is_portable()
         };

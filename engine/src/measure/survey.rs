@@ -301,7 +301,12 @@ fn provider(name: ProviderName, request: &SurveyRequest) -> Box<dyn Provider> {
                 library.initialise();
             }
             let release = client.map(|client| client.release);
-            Box::new(OpenSsh::new(library, release, detected))
+            let openssh = OpenSsh::new(library, release, detected);
+            Box::new(if request.installed.clears_registers() {
+                openssh.clearing_registers()
+            } else {
+                openssh
+            })
         }
         ProviderName::Native => Box::new(Native::new(detected)),
         ProviderName::RustCrypto => Box::new(RustCrypto),
@@ -375,6 +380,7 @@ mod tests {
             release: Release::new(9, 2),
             libcrypto: vec!["libcrypto.so.3".to_owned()],
             library: Some("OpenSSL 3.0.19 27 Jan 2026".to_owned()),
+            clears_registers: false,
         };
         Installed {
             client: Some(client),

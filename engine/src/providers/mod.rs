@@ -13,7 +13,7 @@ mod self_test;
 
 pub use libcrypto::Libcrypto;
 pub use native::Native;
-pub use openssh::OpenSsh;
+pub use openssh::{CLEARING, OpenSsh};
 pub use random::{RandomSource, random_sources};
 pub use rustcrypto::RustCrypto;
 pub use self_test::{KnownAnswer, SelfTestFailure, known_answer, self_test};

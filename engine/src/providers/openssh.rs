@@ -6,7 +6,7 @@
 //! | ChaCha20 | `cipher-chachapoly-libcrypto.c`, two EVP contexts; portable `chacha.c` before 8.3, and where the library has none that works (BoringSSL, old LibreSSL) | the same calls; our portable row |
 //! | Poly1305 | `poly1305.c`: 26-bit limbs in C, in every release | our row of that shape |
 //! | HMAC | `hmac.c`: EVP digests by hand | the same calls |
-//! | UMAC | `umac.c`, C | our portable row |
+//! | UMAC | `umac.c`, C | our portable row; where the program clears all registers whenever a function returns, the row that does so too |
 #![forbid(unsafe_code)]
 
 use super::compose::{Parts, attempt, compose};
@@ -24,6 +24,9 @@ use crate::kernels::umac::Nh;
 use crate::packet::{KeyStream, PacketCipher, PacketError, PacketMac, Separately};
 use crate::report::ProviderName;
 
+/// What the name of the worker ends with where UMAC pays for clearing all registers at every function's end.
+pub const CLEARING: &str = "portable UMAC, clearing registers";
+
 /// The provider.
 pub struct OpenSsh {
     library: Result<Libcrypto, Unavailable>,
@@ -31,6 +34,7 @@ pub struct OpenSsh {
     chacha20: Option<Kernel<ChaCha20>>,
     poly1305: Kernel<Poly1305>,
     nh: Kernel<Nh>,
+    umac: &'static str,
     aes: Kernel<Aes>,
 }
 
@@ -52,9 +56,27 @@ impl OpenSsh {
             chacha20: (!borrows).then(|| Kernel::best(portable)),
             poly1305: limbs_of_26_bits.unwrap_or(Kernel::best(portable)),
             nh: Kernel::best(portable),
+            umac: "portable UMAC",
             // UMAC's one block of AES a packet is libcrypto's `AES_encrypt` there; our bitsliced row,
             // made for many blocks, would be several times slower.
             aes: Kernel::best(detected),
+        }
+    }
+
+    /// An OpenSSH compiled to clear every register whenever a function returns (GCC's
+    /// `-fzero-call-used-regs=all`): `umac.c` calls one for every four bytes, so that this costs several times
+    /// what UMAC does. The other parts have no such calls in their loops. The same on processors for which
+    /// there is no such row.
+    #[must_use]
+    pub fn clearing_registers(self) -> Self {
+        let portable = Detected::new(Features::NONE).without(Features::ALL);
+        match Kernel::named(portable, "portable, clearing") {
+            Some(nh) => Self {
+                nh,
+                umac: CLEARING,
+                ..self
+            },
+            None => self,
         }
     }
 
@@ -88,7 +110,7 @@ impl Provider for OpenSsh {
                 format!("{function} of {version} + portable Poly1305")
             }
             (_, Some(MacFunction::Umac64 | MacFunction::Umac128)) => {
-                format!("{function} of {version} + portable UMAC")
+                format!("{function} of {version} + {}", self.umac)
             }
             _ => library.worker(cipher, mac)?,
         })

@@ -31,6 +31,8 @@ impl Primitive for Nh {
         #[cfg(target_arch = "x86_64")]
         row!("sse2", ["sse2"], wipe::xmm, Entries { hash: Hash => sse2::hash }),
         row!("portable", [], wipe::baseline, Entries { hash: Hash => portable::hash }),
+        #[cfg(target_arch = "x86_64")]
+        row!("portable, clearing", [], wipe::baseline, Entries { hash: Hash => portable::hash_clearing }),
     ];
 }
 
