@@ -4,7 +4,8 @@
 use advisor::diagnosis::Finding;
 use advisor::resolver::{Effective, Location, RekeyLimit, Severity, Side};
 use engine::algorithm::Cipher;
-use engine::report::{Direction, FeatureState, ProviderName, Report, Rung, Transfer};
+use engine::providers::CLEARING;
+use engine::report::{Direction, FeatureState, Measurement, ProviderName, Report, Rung, Transfer};
 use engine::transfer::{Implementation, Way};
 
 use crate::document::document;
@@ -151,6 +152,22 @@ fn a_umac_that_costs_more_in_transfers_than_in_packets_is_slow() {
     let finding = with(1.22).unwrap();
     assert!(finding.evidence.contains("0.88 s"), "{finding:?}");
     assert_eq!(found(fast_aes(), "umac-slow"), None, "no transfers");
+}
+
+#[test]
+fn a_build_that_clears_registers_is_named_as_why_its_umac_is_slow() {
+    let mut report = fast_aes();
+    let name = Cipher::Aes128Ctr.name();
+    let openssh = |it: &&mut Measurement| it.provider == ProviderName::OpenSsh && it.cipher == name;
+    for cell in report.measurements.iter_mut().filter(openssh) {
+        cell.kernel = format!("EVP_aes_128_ctr of OpenSSL 3.0.19 + {CLEARING}");
+    }
+    let finding = found(report, "umac-slow").unwrap();
+    assert!(finding.what.contains("umac-64-etm"), "{finding:?}");
+    assert!(
+        finding.evidence.contains("-fzero-call-used-regs=all"),
+        "{finding:?}"
+    );
 }
 
 #[test]
