@@ -20,7 +20,7 @@ pub use projection::Projection;
 
 use crate::policy::{Objection, Policy, Profile};
 use crate::resolver::{Effective, Side};
-use carried::VAGUE;
+use carried::{NARROW, VAGUE};
 use evidence::Numbers;
 use order::{Step, arrange};
 
@@ -237,7 +237,7 @@ pub fn recommend(
     choice: Choice,
 ) -> Recommendation {
     let sides: Vec<&Effective> = [client, server].into_iter().flatten().collect();
-    let evidence = evidence(report, &sides, policy.profile, choice);
+    let evidence = evidence(report, &sides, policy, choice);
     let counted = evidence.or(choice).unwrap_or(Evidence::Packet);
     let threshold = policy.threshold.unwrap_or(counted.threshold());
     let numbers = Numbers::new(report, counted, policy.profile.packet_bytes());
@@ -262,7 +262,8 @@ pub fn recommend(
 
 /// The strongest evidence that can compare at least two ciphers of one side. Transfers move full packets, so
 /// unasked they speak for bulk only.
-fn evidence(report: &Report, sides: &[&Effective], profile: Profile, choice: Choice) -> Choice {
+fn evidence(report: &Report, sides: &[&Effective], policy: &Policy, choice: Choice) -> Choice {
+    let profile = policy.profile;
     let candidates = match (choice, profile) {
         (Some(one), _) => vec![one],
         (None, Profile::Bulk) => vec![Evidence::Transfer, Evidence::Packet, Evidence::Native],
@@ -270,6 +271,7 @@ fn evidence(report: &Report, sides: &[&Effective], profile: Profile, choice: Cho
     };
     candidates.into_iter().find(|&candidate| {
         let numbers = Numbers::new(report, candidate, profile.packet_bytes());
+        let threshold = policy.threshold.unwrap_or(candidate.threshold());
         let measured = |side: &&Effective| {
             let speeds = side
                 .ciphers
@@ -279,23 +281,27 @@ fn evidence(report: &Report, sides: &[&Effective], profile: Profile, choice: Cho
         };
         let is_clear = |side: &&Effective| {
             let asked = choice.is_some() || candidate != Evidence::Transfer;
-            asked || clear(side, &numbers)
+            asked || clear(side, &numbers, threshold)
         };
         let mut sides = sides.iter().copied();
         sides.any(|side| measured(&side) >= 2 && is_clear(&side))
     })
 }
 
-/// Whether transfers can tell anything apart: on a busy machine their intervals can be so wide that packets say
-/// more. Today's first has to be among those that are known, since it is what others are compared with.
-fn clear(side: &Effective, numbers: &Numbers<'_>) -> bool {
-    let is_clear = |cipher: &String| {
-        let speed = numbers.speed(cipher, &side.macs)?;
-        Some(speed.interval.high / speed.interval.low < VAGUE)
-    };
-    let known = side.ciphers.iter().filter_map(is_clear);
-    let first = side.ciphers.first().and_then(is_clear);
-    first != Some(false) && known.filter(|&clear| clear).count() >= 2
+/// Whether transfers tell ciphers apart, or know that there is nothing to tell: on a busy machine their intervals
+/// can be so wide that packets say more. Today's first has to be among those that are known, since it is what
+/// others are compared with.
+fn clear(side: &Effective, numbers: &Numbers<'_>, threshold: f64) -> bool {
+    let interval = |cipher: &String| Some(numbers.speed(cipher, &side.macs)?.interval);
+    let width = |it: &Interval| it.high / it.low;
+    let first = side.ciphers.first().and_then(interval);
+    let known: Vec<Interval> = side.ciphers.iter().filter_map(interval).collect();
+    let clear = || known.iter().filter(|it| width(it) < VAGUE);
+    let tells_apart = || clear().any(|a| clear().any(|b| a.beats(b, threshold)));
+    let is_narrow = |it: &Interval| width(it) < NARROW;
+    first.is_none_or(|it| width(&it) < VAGUE)
+        && clear().count() >= 2
+        && (tells_apart() || known.iter().all(is_narrow))
 }
 
 /// Ciphers that were not carried are not compared; that must not go unsaid.

@@ -200,6 +200,20 @@ fn without_transfers_the_overhead_is_an_assumption() {
 }
 
 #[test]
+fn a_tie_for_want_of_precision_is_left_to_packets_and_a_proven_one_is_not() {
+    let evidence = |factor: f64| {
+        let mut report = carried_aes();
+        for it in &mut report.transfers {
+            it.user_s_per_gib = 0.6;
+            it.user_ci95 = [0.6 / factor, 0.6 * factor];
+        }
+        with(&report, &DEFAULT, None).evidence
+    };
+    assert_eq!(evidence(1.03), Some(Evidence::Transfer));
+    assert_eq!(evidence(1.25), Some(Evidence::Packet));
+}
+
+#[test]
 fn transfers_too_vague_to_tell_anything_apart_are_left_to_packets() {
     let mut report = carried_aes();
     for it in &mut report.transfers {

@@ -12,6 +12,9 @@ use super::order::Interval;
 /// machine few runs can scatter that much.
 pub(super) const VAGUE: f64 = 1.5;
 
+/// The same up to which a tie is one, and not for want of knowing better.
+pub(super) const NARROW: f64 = 1.15;
+
 /// The transfers between this machine's own ssh and sshd, ranked.
 pub(super) struct Carried<'a> {
     transfers: Vec<&'a Transfer>,
