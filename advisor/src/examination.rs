@@ -271,6 +271,8 @@ pub struct ExaminationRequest<'a> {
     pub choice: Choice,
     /// The sides a change is planned for.
     pub sides: &'a [Side],
+    /// Whether files that say another tool writes them are changed all the same.
+    pub force_managed: bool,
     /// The host one would type after `ssh`; `None` for any.
     pub host: Option<&'a str>,
 }
@@ -487,6 +489,7 @@ impl<'a> Examination<'a> {
             form: request.policy.form,
             release,
             supported: &supported.ciphers,
+            force_managed: request.force_managed,
             resolve: &|files| {
                 request
                     .perspective

@@ -6,6 +6,7 @@
 
 mod diff;
 mod form;
+mod manager;
 mod overlay;
 mod place;
 
@@ -103,6 +104,8 @@ pub struct PlanRequest<'a> {
     pub release: Release,
     /// The ciphers the installed binary lists.
     pub supported: &'a [String],
+    /// Whether files that say another tool writes them are changed all the same.
+    pub force_managed: bool,
     /// Resolves a tree as today's was resolved.
     pub resolve: &'a dyn Fn(&dyn Files) -> Effective,
 }

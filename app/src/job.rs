@@ -189,6 +189,7 @@ impl HostJob {
             policy: &policy,
             choice: None,
             sides: &[Side::Client],
+            force_managed: false,
             host: question.host.as_deref(),
         });
         if let Some(order) = &question.order {

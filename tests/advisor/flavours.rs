@@ -273,6 +273,7 @@ fn dropbears_order_is_said_to_be_compiled_in() {
             policy: &Policy::default(),
             choice: None,
             sides: &[],
+            force_managed: false,
             host: None,
         });
         document

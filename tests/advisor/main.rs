@@ -58,6 +58,8 @@ mod precedence;
 #[cfg(unix)]
 mod question;
 mod recommendation;
+#[cfg(unix)]
+mod refusals;
 mod regret;
 #[cfg(unix)]
 mod releases;

@@ -68,6 +68,7 @@ impl Tree {
             effective: &effective,
             target: target.clone(),
             order: &owned(order),
+            force_managed: false,
             form,
             release: RELEASE,
             supported: &ServerRequest::new(RELEASE).supported.ciphers,

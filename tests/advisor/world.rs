@@ -83,21 +83,25 @@ impl World {
         self.below("etc")
     }
 
-    /// Every file and directory below one.
+    /// Every file, directory and link below one.
     pub(crate) fn below(&self, folder: &str) -> Vec<(PathBuf, u32, Vec<u8>)> {
         let mut found = Vec::new();
         let mut folders = vec![self.root().join(folder)];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
-                let mode = fs::metadata(&path).unwrap().permissions().mode();
-                if path.is_dir() {
+                let status = fs::symlink_metadata(&path).unwrap();
+                let mode = status.permissions().mode();
+                let bytes = if status.is_symlink() {
+                    let target = fs::read_link(&path).unwrap();
+                    target.into_os_string().into_encoded_bytes()
+                } else if status.is_dir() {
                     folders.push(path.clone());
-                    found.push((path, mode, Vec::new()));
+                    Vec::new()
                 } else {
-                    let bytes = fs::read(&path).unwrap();
-                    found.push((path, mode, bytes));
-                }
+                    fs::read(&path).unwrap()
+                };
+                found.push((path, mode, bytes));
             }
         }
         found.sort();

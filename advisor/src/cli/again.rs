@@ -22,6 +22,9 @@ pub(super) fn commands(options: &Options) -> Commands {
         place.0.push_str(" --user-config");
     }
     let mut rules = Line(place.0.clone());
+    if options.force_managed {
+        rules.0.push_str(" --force-managed");
+    }
     rules.path("--measurements", options.measurements.as_deref());
     rules.path("--policy", options.policy.as_deref());
     if let Some(profile) = options.profile {

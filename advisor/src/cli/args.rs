@@ -127,6 +127,9 @@ pub(crate) struct Options {
     /// Work on ~/.ssh/config also as root; others do so anyway.
     #[arg(long, global = true)]
     pub(crate) user_config: bool,
+    /// Also change files whose header says that another tool writes them.
+    #[arg(long, global = true)]
+    pub(crate) force_managed: bool,
     /// The tree to read and write in place of /, for building images.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,

@@ -96,6 +96,7 @@ fn examination<'a>(
         policy,
         choice: options.evidence.choice(),
         sides,
+        force_managed: options.force_managed,
         host,
     })
 }

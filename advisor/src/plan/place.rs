@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::manager::{self, Manager};
 use super::{Edit, PlanRequest, Refusal, Target, form};
 use crate::files::{Kind, cure_of_reading};
 use crate::layout;
@@ -17,10 +18,12 @@ use crate::syntax::{self, Dialect, Line, Tree};
 pub(super) fn edit(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal> {
     match &request.effective.source {
         Source::CommandLine(origin) => Err(overruled_by_option(origin)),
-        Source::Line(winner) if is_ours(request, winner) => match managed(request, &winner.file) {
-            None => in_place(request, winner),
-            Some(manager) => beside(request, winner, manager),
-        },
+        Source::Line(winner) if is_ours(request, winner) => {
+            match managed(request, &winner.file, Some(winner.line)) {
+                None => in_place(request, winner),
+                Some(manager) => beside(request, winner, &manager),
+            }
+        }
         _ => {
             refuse_overruling(request)?;
             match drop_in(request)? {
@@ -33,7 +36,7 @@ pub(super) fn edit(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal>
 
 /// An option wins over every line of every file.
 fn overruled_by_option(origin: &Location) -> Refusal {
-    let cure = if is_of_policy(&origin.file) {
+    let cure = if manager::is_of_policy(&origin.file) {
         "change the policy with update-crypto-policies and a module of your own (cipher@SSH); or give sshd_config the say with an empty CRYPTO_POLICY= in /etc/sysconfig/sshd, and restart sshd"
             .to_owned()
     } else {
@@ -44,12 +47,6 @@ fn overruled_by_option(origin: &Location) -> Refusal {
         what: "sshd is started with -oCiphers, which overrules every line of its file".to_owned(),
         cure,
     }
-}
-
-/// Whether a file is the system-wide cryptographic policy's.
-fn is_of_policy(path: &Path) -> bool {
-    path.components()
-        .any(|part| part.as_os_str() == "crypto-policies")
 }
 
 /// The first line whose block cannot be decided.
@@ -123,74 +120,12 @@ fn tree(request: &PlanRequest<'_>, path: &Path) -> Result<Tree, Refusal> {
     Ok(syntax::parse(bytes, dialect(request)))
 }
 
-/// Who writes a file that is not the administrator's.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Manager {
-    Policy,
-    Fips,
-    Nix,
-    Package,
-    Apple,
-}
-
-impl Manager {
-    fn refusal(self, path: &Path) -> Refusal {
-        let (what, cure) = match self {
-            Self::Policy => (
-                "this file belongs to the system-wide cryptographic policy",
-                "change the policy with update-crypto-policies and a module of your own (cipher@SSH)",
-            ),
-            Self::Fips => (
-                "the administrator has chosen the FIPS list of macOS",
-                "point /etc/ssh/crypto.conf to crypto/apple.conf if that choice no longer holds",
-            ),
-            Self::Nix => (
-                "this file is built by Nix",
-                "set it in the system's Nix configuration",
-            ),
-            Self::Package => (
-                "this file belongs to a package, and the next update would undo a change",
-                "put a file of your own into /etc/ssh, which is read instead or first",
-            ),
-            Self::Apple => (
-                "this file belongs to macOS, and the next update would undo a change",
-                "put a file of your own into the directory that is included first",
-            ),
-        };
-        Refusal {
-            location: Some(Location::whole(path)),
-            what: what.to_owned(),
-            cure: cure.to_owned(),
-        }
-    }
-}
-
-/// Files that belong to a package manager or a policy tool are theirs to write.
-fn managed(request: &PlanRequest<'_>, path: &Path) -> Option<Manager> {
-    let leads_to = request.files.canonical(path).unwrap_or(path.to_owned());
-    let below = |name: &str| leads_to.starts_with(name) || path.starts_with(name);
-    // crypto.conf of macOS is a link to the one of these that is chosen.
-    let is_apples = |name: &str| leads_to.ends_with(Path::new("ssh/crypto").join(name));
-    if is_of_policy(path) || is_of_policy(&leads_to) {
-        Some(Manager::Policy)
-    } else if is_apples("fips.conf") {
-        Some(Manager::Fips)
-    } else if below("/nix/store") {
-        Some(Manager::Nix)
-    } else if below("/usr") {
-        Some(Manager::Package)
-    } else if is_apples("apple.conf") {
-        Some(Manager::Apple)
-    } else {
-        None
-    }
-}
-
-fn refuse_managed(request: &PlanRequest<'_>, path: &Path) -> Result<(), Refusal> {
-    match managed(request, path) {
-        None => Ok(()),
-        Some(manager) => Err(manager.refusal(path)),
-    }
+/// Who writes a file, where that is not the administrator. `line` is the one that would be changed.
+fn managed(request: &PlanRequest<'_>, path: &Path, line: Option<usize>) -> Option<Manager> {
+    manager::of_place(request, path).or_else(|| {
+        let tree = tree(request, path).ok()?;
+        manager::of_text(&tree, path, line).filter(|_| !request.force_managed)
+    })
 }
 
 /// The journal, by which a change is undone, is JSON and cannot name every file Unix can.
@@ -211,7 +146,7 @@ pub(super) fn refuse_unspeakable(request: &PlanRequest<'_>, path: &Path) -> Resu
 fn beside(
     request: &PlanRequest<'_>,
     winner: &Location,
-    manager: Manager,
+    manager: &Manager,
 ) -> Result<(Edit, String), Refusal> {
     let mut refusal = manager.refusal(&winner.file);
     let found = match refuse_overruling(request) {
@@ -367,7 +302,7 @@ fn directory(request: &PlanRequest<'_>, pattern: &[u8]) -> Option<PathBuf> {
         .files
         .status(&directory)
         .is_ok_and(|it| it.kind == Kind::Directory);
-    let is_managed = refuse_managed(request, &directory).is_err();
+    let is_managed = manager::of_place(request, &directory).is_some();
     (is_directory && !is_managed).then_some(directory)
 }
 
@@ -391,7 +326,9 @@ fn free_names<'a>(
 /// A line in the main file, above the first block, else before its first statement.
 fn inserted(request: &PlanRequest<'_>) -> Result<(Edit, String), Refusal> {
     let main = request.target.main_file();
-    refuse_managed(request, main)?;
+    if let Some(manager) = managed(request, main, None) {
+        return Err(manager.refusal(main));
+    }
     let line = format!("Ciphers {}", value(request));
     let read = layout::in_force(request.files, main);
     if read != main {

@@ -81,7 +81,7 @@ pub enum Fault {
 
 impl Line {
     /// The text the program works on, blanks at the end removed.
-    pub(super) fn text<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+    pub(crate) fn text<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         let text: Cow<'b, [u8]> = if self.glued.is_empty() {
             Cow::Borrowed(&bytes[self.seen.span.clone()])
         } else {
