@@ -9,6 +9,7 @@ pub mod examination;
 pub mod files;
 pub mod layout;
 pub mod live;
+pub mod negotiation;
 pub mod output;
 pub mod plan;
 pub mod policy;

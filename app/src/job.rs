@@ -5,10 +5,11 @@
 
 mod changing;
 mod filing;
+mod measuring;
 
-use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -20,17 +21,16 @@ use advisor::output::Document;
 use advisor::plan::Target;
 use advisor::policy::Policy;
 use advisor::resolver::Side;
-use engine::algorithm::Mac;
 use engine::cpu::Features;
 use engine::host::{Clock, Commands, Machine, SystemClock, SystemCommands, SystemMachine};
 use engine::installed::{DiscoverRequest, discover};
-use engine::measure::{Gate, MeasureRequest, SurveyRequest, World, describe, survey};
-use engine::report::{Measurement, OpenSsh, Report};
+use engine::measure::{Gate, MeasureRequest, SurveyRequest, World, describe};
+use engine::report::{OpenSsh, Report};
 
 use crate::model::apply::{Past, Preview, Step, Written};
 use crate::model::compare::Other;
 use crate::model::configuration::{Looking, Spot};
-use crate::model::{Gauges, Progress, Question, Saving};
+use crate::model::{Found, Progress, Question, Saving};
 use crate::worker::Job;
 
 /// A host and who looks at it.
@@ -53,9 +53,14 @@ pub struct HostJob {
     pub policy: Policy,
     /// Instruction sets not to use.
     pub hidden: Features,
+    /// The time for measuring.
+    pub budget: Duration,
     /// Shared with the drawing: nothing is drawn while a sample is timed.
     pub gate: Gate,
 }
+
+/// What one waits for without looking at the clock; real transfers get most of it.
+pub const BUDGET: Duration = Duration::from_secs(10);
 
 impl HostJob {
     /// This host, as the user of this process sees it. `variable` gives environment variables.
@@ -93,6 +98,7 @@ impl HostJob {
             perspective,
             policy: Policy::default(),
             hidden,
+            budget: BUDGET,
             gate,
         })
     }
@@ -149,20 +155,12 @@ impl HostJob {
             installed: discover(commands, &DiscoverRequest::default()),
             hidden: self.hidden,
             measure: MeasureRequest {
+                budget: self.budget,
                 gate: self.gate.clone(),
                 ..MeasureRequest::default()
             },
             ..SurveyRequest::default()
         }
-    }
-
-    /// The MAC this client would negotiate: the first of its list that can be measured.
-    fn mac(&self, report: &Report) -> Option<Mac> {
-        let files = self.files.as_ref();
-        let client = self
-            .perspective
-            .resolve(files, Side::Client, &report.openssh, None);
-        client.macs.iter().find_map(|name| name.parse().ok())
     }
 }
 
@@ -226,25 +224,10 @@ impl HostJob {
 impl Job for HostJob {
     fn measure(
         &self,
-        progress: &mut dyn FnMut(Progress, Vec<Measurement>),
-        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress, Found),
+        cancel: &Arc<AtomicBool>,
     ) -> Result<Report, String> {
-        let mut request = self.request();
-        request.mac = self.mac(&describe(&request, self.world()));
-        let budget = request.measure.budget;
-        let gauges = RefCell::new(Watch::new(self));
-        let mut tell = |at: engine::measure::Progress| {
-            let share = at.fraction.clamp(0.0, 1.0);
-            let remaining = budget.mul_f64(1.0 - share);
-            let machine = gauges.borrow_mut().look(&at.latest);
-            let progress_now = Progress {
-                share,
-                remaining,
-                machine,
-            };
-            progress(progress_now, at.latest);
-        };
-        Ok(survey(&request, self.world(), &mut tell, cancel))
+        measuring::measure(self, progress, cancel)
     }
 
     fn examine(&self, question: &Question) -> Result<Document, String> {
@@ -284,40 +267,6 @@ impl Job for HostJob {
 
     fn save(&self, path: &str, form: Saving, document: &Document) -> Result<String, String> {
         filing::save(&self.expanded(path), form, document)
-    }
-}
-
-/// Looks at the machine once a second while it is measured.
-struct Watch<'a> {
-    job: &'a HostJob,
-    looked: Option<Duration>,
-    before: Option<engine::host::ProcessorTime>,
-    seen: Gauges,
-}
-
-impl<'a> Watch<'a> {
-    fn new(job: &'a HostJob) -> Self {
-        Self {
-            job,
-            looked: None,
-            before: job.machine.processor_time(),
-            seen: Gauges::default(),
-        }
-    }
-
-    fn look(&mut self, latest: &[Measurement]) -> Gauges {
-        let now = self.job.clock.wall();
-        // Billions of bytes a second times cycles a byte are billions of cycles a second.
-        let clock = |cell: &Measurement| Some(cell.cycles_per_byte? * cell.gb_per_s);
-        self.seen.ghz = latest.iter().find_map(clock).or(self.seen.ghz);
-        let second = Duration::from_secs(1);
-        if self.looked.is_none_or(|looked| now >= looked + second) {
-            self.looked = Some(now);
-            self.seen.load = self.job.machine.describe().load;
-            let passed = self.job.machine.processor_time().zip(self.before);
-            self.seen.steal_percent = passed.and_then(|(now, then)| now.steal_percent_since(then));
-        }
-        self.seen
     }
 }
 

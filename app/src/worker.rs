@@ -7,17 +7,17 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use advisor::output::Document;
-use engine::report::{Measurement, Report};
+use engine::report::Report;
 
 use crate::model::apply::{Past, Preview, Step, Written};
 use crate::model::compare::Other;
 use crate::model::configuration::{Looking, Spot};
-use crate::model::{Effect, Message, Progress, Question, Saving};
+use crate::model::{Effect, Found, Message, Progress, Question, Saving};
 
 /// The work itself. Every error is a sentence with the cure.
 pub trait Job: Send {
@@ -28,8 +28,8 @@ pub trait Job: Send {
     /// Why nothing could be measured.
     fn measure(
         &self,
-        progress: &mut dyn FnMut(Progress, Vec<Measurement>),
-        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress, Found),
+        cancel: &Arc<AtomicBool>,
     ) -> Result<Report, String>;
 
     /// Reads the configuration and says what follows from it and the numbers, if there are any.
@@ -92,7 +92,8 @@ pub trait Job: Send {
 pub struct Worker {
     effects: Option<Sender<Effect>>,
     cancel: Arc<AtomicBool>,
-    writing: Arc<AtomicBool>,
+    /// How much is to be done, or being done, that must not be cut off.
+    unfinished: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -103,11 +104,21 @@ impl Worker {
         let (effects, received) = channel();
         let cancel = Arc::new(AtomicBool::new(false));
         let cancelled = Arc::clone(&cancel);
-        let thread = thread::spawn(move || work(&job, &received, &cancelled, &send));
+        let unfinished = Arc::new(AtomicUsize::new(0));
+        let finishing = Arc::clone(&unfinished);
+        let thread = thread::spawn(move || {
+            for effect in received {
+                let delicate = is_delicate(&effect);
+                work(&job, effect, &cancelled, &send);
+                if delicate {
+                    finishing.fetch_sub(1, Ordering::SeqCst);
+                }
+            }
+        });
         Self {
             effects: Some(effects),
             cancel,
-            writing: Arc::default(),
+            unfinished,
             thread: Some(thread),
         }
     }
@@ -115,14 +126,12 @@ impl Worker {
     /// Does this effect after those before it; stopping is done at once. Leaving, and what concerns the face
     /// alone, is the face's own business.
     pub fn run(&self, effect: Effect) {
-        match effect {
-            Effect::Stop => return self.cancel.store(true, Ordering::SeqCst),
-            Effect::Measure => self.cancel.store(false, Ordering::SeqCst),
-            Effect::Write(..) | Effect::Undo(_) => {
-                self.cancel.store(false, Ordering::SeqCst);
-                self.writing.store(true, Ordering::SeqCst);
-            }
-            _ => {}
+        if effect == Effect::Stop {
+            return self.cancel.store(true, Ordering::SeqCst);
+        }
+        if is_delicate(&effect) {
+            self.cancel.store(false, Ordering::SeqCst);
+            self.unfinished.fetch_add(1, Ordering::SeqCst);
         }
         if let Some(effects) = &self.effects {
             // The thread catches panics and lives as long as this sender.
@@ -132,11 +141,12 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// What is being written is finished or taken back first: leaving must not cut it off.
+    /// What is being written is finished or taken back first, and programs that carry bytes are ended: leaving
+    /// must not cut them off.
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::SeqCst);
         self.effects = None;
-        if self.writing.load(Ordering::SeqCst)
+        if self.unfinished.load(Ordering::SeqCst) > 0
             && let Some(thread) = self.thread.take()
         {
             // It catches its panics.
@@ -145,30 +155,36 @@ impl Drop for Worker {
     }
 }
 
-fn work(job: &dyn Job, effects: &Receiver<Effect>, cancel: &AtomicBool, send: &dyn Fn(Message)) {
-    for effect in effects {
-        let writes = matches!(effect, Effect::Write(..) | Effect::Undo(_));
-        let done = catch_unwind(AssertUnwindSafe(|| perform(job, effect, cancel, send)));
-        let message = done.unwrap_or_else(|panic| Err(apology(panic.as_ref())));
-        match message {
-            Ok(Some(message)) => send(message),
-            Ok(None) => {}
-            Err(sentence) if writes => send(Message::NotWritten(sentence)),
-            Err(sentence) => send(Message::Failed(sentence)),
-        }
+/// Whether somebody has to tidy up after it: it writes files, or runs programs and makes folders.
+const fn is_delicate(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::Measure | Effect::Write(..) | Effect::Undo(_)
+    )
+}
+
+fn work(job: &dyn Job, effect: Effect, cancel: &Arc<AtomicBool>, send: &dyn Fn(Message)) {
+    let writes = matches!(effect, Effect::Write(..) | Effect::Undo(_));
+    let done = catch_unwind(AssertUnwindSafe(|| perform(job, effect, cancel, send)));
+    let message = done.unwrap_or_else(|panic| Err(apology(panic.as_ref())));
+    match message {
+        Ok(Some(message)) => send(message),
+        Ok(None) => {}
+        Err(sentence) if writes => send(Message::NotWritten(sentence)),
+        Err(sentence) => send(Message::Failed(sentence)),
     }
 }
 
 fn perform(
     job: &dyn Job,
     effect: Effect,
-    cancel: &AtomicBool,
+    cancel: &Arc<AtomicBool>,
     send: &dyn Fn(Message),
 ) -> Result<Option<Message>, String> {
     let step = |step| send(Message::Step(step));
     let message = match effect {
         Effect::Measure => {
-            let mut progress = |progress, latest| send(Message::Progress(progress, latest));
+            let mut progress = |progress, found| send(Message::Progress(progress, found));
             Message::Measured(Arc::new(job.measure(&mut progress, cancel)?))
         }
         Effect::Examine(question) => Message::Examined(Arc::new(job.examine(&question)?)),
@@ -203,6 +219,8 @@ fn apology(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::Receiver;
+
     use super::*;
 
     /// Measures until it is stopped, and cannot examine.
@@ -211,11 +229,11 @@ mod tests {
     impl Job for Endless {
         fn measure(
             &self,
-            progress: &mut dyn FnMut(Progress, Vec<Measurement>),
-            cancel: &AtomicBool,
+            progress: &mut dyn FnMut(Progress, Found),
+            cancel: &Arc<AtomicBool>,
         ) -> Result<Report, String> {
             while !cancel.load(Ordering::SeqCst) {
-                progress(Progress::default(), Vec::new());
+                progress(Progress::default(), Found::default());
             }
             Ok(Report::default())
         }

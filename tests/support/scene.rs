@@ -12,9 +12,11 @@ use app::model::apply::{Past, Preview, Step};
 use app::model::commands::{Action, Key};
 use app::model::compare::Other;
 use app::model::configuration::{Looking, Spot};
-use app::model::{Effect, Gauges, Message, Model, Progress, Question, Screen, update};
+use app::model::{
+    Doing, Effect, Found, Gauges, Message, Model, Progress, Question, Screen, update,
+};
 
-use engine::report::{ProviderName, Transfer};
+use engine::report::{ProviderName, Rung, Transfer, UnavailableTransfer};
 use engine::transfer::{Implementation, Way};
 
 use crate::document::document;
@@ -42,14 +44,18 @@ pub(crate) fn measuring() -> Model {
     let progress = Progress {
         share: 0.42,
         remaining: Duration::from_millis(5800),
+        doing: Doing::Packets,
         machine: Gauges {
             load: Some(0.9),
             steal_percent: Some(0.0),
             ghz: Some(3.9),
         },
     };
-    let cells = fast_aes().measurements.into_iter().take(2).collect();
-    update(&mut model, Message::Progress(progress, cells));
+    let found = Found {
+        cells: fast_aes().measurements.into_iter().take(2).collect(),
+        transfers: Vec::new(),
+    };
+    update(&mut model, Message::Progress(progress, found));
     model
 }
 
@@ -145,16 +151,57 @@ pub(crate) fn arranged() -> Model {
 pub(crate) fn carried() -> Model {
     let mut model = judged();
     let mut document = model.document.take().expect("judged").as_ref().clone();
-    document.report.transfers = [
-        ("aes128-gcm@openssh.com", 0.41),
-        ("chacha20-poly1305@openssh.com", 0.95),
-    ]
-    .map(|(cipher, cost)| Transfer {
+    document.report.transfers = transfers();
+    document.report.unavailable_transfers = vec![UnavailableTransfer {
+        implementation: Implementation::OpenSsh,
+        cipher: Some("3des-cbc".to_owned()),
+        reason: "the server refuses it".to_owned(),
+    }];
+    document.report.ladder = [("portable ChaCha20", 0.4), ("chacha20 avx2", 4.9)]
+        .map(|(kernel, gb_per_s)| Rung {
+            kernel: kernel.to_owned(),
+            gb_per_s,
+            ci95: [gb_per_s; 2],
+        })
+        .into();
+    update(&mut model, Message::Examined(document.into()));
+    model
+}
+
+/// Just started: real transfers are made, packets come later.
+pub(crate) fn carrying() -> Model {
+    let (mut model, _) = Model::start();
+    let progress = Progress {
+        share: 0.2,
+        remaining: Duration::from_secs(8),
+        doing: Doing::Transfers,
+        machine: Gauges::default(),
+    };
+    let mut transfers = transfers();
+    transfers.truncate(3);
+    transfers[2].rounds = 1;
+    let found = Found {
+        cells: Vec::new(),
+        transfers,
+    };
+    update(&mut model, Message::Progress(progress, found));
+    model
+}
+
+/// Two ciphers, both ways; down costs more.
+fn transfers() -> Vec<Transfer> {
+    let costs = [
+        ("aes128-gcm@openssh.com", Way::Up, 0.38),
+        ("aes128-gcm@openssh.com", Way::Down, 0.41),
+        ("chacha20-poly1305@openssh.com", Way::Up, 0.93),
+        ("chacha20-poly1305@openssh.com", Way::Down, 0.95),
+    ];
+    let transfer = |(cipher, direction, cost): (&str, Way, f64)| Transfer {
         implementation: Implementation::OpenSsh,
         host: None,
         cipher: cipher.to_owned(),
         mac: None,
-        direction: Way::Up,
+        direction,
         mb_per_s: 700.0 / (cost + 0.4),
         ci95: [690.0 / (cost + 0.4), 710.0 / (cost + 0.4)],
         client_cpu_s_per_gib: [cost, 0.4],
@@ -162,10 +209,8 @@ pub(crate) fn carried() -> Model {
         user_s_per_gib: cost,
         user_ci95: [cost * 0.97, cost * 1.03],
         rounds: 6,
-    })
-    .into();
-    update(&mut model, Message::Examined(document.into()));
-    model
+    };
+    costs.map(transfer).into()
 }
 
 /// The model on that screen.

@@ -11,7 +11,8 @@ use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
 
 use crate::scene::{
-    arranged, carried, compared, forbidden, judged, looking, measuring, on, previewed, writing,
+    arranged, carried, carrying, compared, forbidden, judged, looking, measuring, on, previewed,
+    writing,
 };
 
 fn drawn(model: &Model, (width, height): (u16, u16), appearance: Appearance) -> Buffer {
@@ -61,6 +62,25 @@ fn measure_at_80_by_24() {
 #[test]
 fn measure_at_40_by_10() {
     insta::assert_snapshot!(text(&on(Screen::Measure, judged()), SMALLEST));
+}
+
+#[test]
+fn transfers_under_the_bars_at_80_by_24() {
+    let mut model = on(Screen::Measure, carried());
+    update(&mut model, Message::Run(Action::Last));
+    insta::assert_snapshot!(text(&model, USUAL));
+}
+
+#[test]
+fn transfers_after_the_bars_at_40_by_10() {
+    let mut model = on(Screen::Measure, carried());
+    update(&mut model, Message::Run(Action::Last));
+    insta::assert_snapshot!(text(&model, SMALLEST));
+}
+
+#[test]
+fn transfers_while_they_are_made() {
+    insta::assert_snapshot!(text(&on(Screen::Measure, carrying()), USUAL));
 }
 
 #[test]
@@ -179,7 +199,7 @@ fn no_size_panics_and_quit_is_always_told() {
     let widths = [
         1, 2, 7, 20, 39, 40, 41, 55, 67, 68, 76, 79, 80, 109, 112, 150, 200,
     ];
-    for model in [Model::default(), measuring(), judged()] {
+    for model in [Model::default(), measuring(), carrying(), carried()] {
         for &screen in Screen::ALL {
             let mut model = on(screen, model.clone());
             for end in [Action::First, Action::Last] {

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use advisor::resolver::Side;
-use engine::measure::transfers::Pair;
+use advisor::negotiation::{self, Carried};
 use engine::measure::{SurveyRequest, TransferPart, describe, survey, survey_with};
 use engine::report::{Report, UnavailableTransfer};
 use engine::transfer::{self, Carrier, FdPassHelper, Implementation, TransferFailure};
@@ -16,42 +15,17 @@ use super::measuring::{Sources, WORLD, left};
 use super::progress::Progress;
 use super::surroundings::Surroundings;
 
-/// Fills in the MAC that is negotiated, and the ciphers to carry: those in force, the client's first; for a table
-/// of transfers alone, the others that the client has after them.
+/// Says what this host negotiates; for a table of transfers alone, all ciphers are carried.
 pub(super) fn negotiate(request: &mut SurveyRequest, here: &Surroundings, sources: Sources) {
     let programs = describe(request, WORLD).openssh;
-    let resolve = |side| {
-        let perspective = &here.perspective;
-        perspective.resolve(&here.files, side, &programs, None)
+    let carried = match sources {
+        Sources::Transfers => Carried::All,
+        Sources::Packets | Sources::Both => Carried::InForce,
     };
-    let (client, server) = (resolve(Side::Client), resolve(Side::Server));
-    request.mac = client.macs.iter().find_map(|mac| mac.parse().ok());
-    let mut ciphers = client.ciphers;
-    ciphers.extend(server.ciphers);
-    if sources == Sources::Transfers {
-        ciphers.extend(programs.client.into_iter().flat_map(|it| it.ciphers));
-    }
-    let mut pairs: Vec<Pair> = Vec::new();
-    for cipher in ciphers {
-        if pairs.iter().all(|it| it.cipher != cipher) {
-            let mac = client.macs.first().filter(|_| !is_aead(&cipher));
-            let mac = mac.cloned();
-            pairs.push(Pair { cipher, mac });
-        }
-    }
-    request.transfers.pairs = pairs;
+    negotiation::negotiate(request, &here.perspective, &here.files, &programs, carried);
     if sources == Sources::Transfers {
         request.transfers.share = 1.0;
     }
-}
-
-/// A cipher we do not know has a MAC beside it unless its name says otherwise.
-fn is_aead(cipher: &str) -> bool {
-    let known = cipher.parse::<engine::algorithm::Cipher>();
-    known.map_or(
-        cipher.contains("gcm") || cipher.contains("poly1305"),
-        engine::algorithm::Cipher::is_aead,
-    )
 }
 
 /// A report with transfers, and with packets where `request` leaves time for them. Once a signal came it holds

@@ -310,7 +310,8 @@ impl Document {
 
 impl PlaceSpeed {
     /// The speed of a transfer as tables show it: what was reached, else what is projected.
-    pub(super) fn mb_per_s(&self) -> f64 {
+    #[must_use]
+    pub fn mb_per_s(&self) -> f64 {
         self.wall_mb_per_s.unwrap_or(self.projected_mb_per_s)
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use advisor::output::{Style, View, text};
 use anyhow::{Context, Result, bail};
@@ -19,6 +20,9 @@ use app::worker::Job;
 use engine::host::SystemClock;
 use engine::measure::Gate;
 use engine::report::Report;
+
+/// The longest time to measure: nobody waits longer without knowing why.
+const HOUR: Duration = Duration::from_secs(3600);
 
 fn main() -> ExitCode {
     if let Some(code) = engine::transfer::be_helper() {
@@ -43,6 +47,7 @@ struct Options {
     theme: Option<String>,
     root: Option<PathBuf>,
     measurements: Option<PathBuf>,
+    budget: Option<Duration>,
 }
 
 fn start() -> Result<u8> {
@@ -57,6 +62,7 @@ fn start() -> Result<u8> {
         let tree = job.in_tree(root);
         job = tree.with_context(|| format!("{}: cannot be the root of a tree", root.display()))?;
     }
+    job.budget = options.budget.unwrap_or(job.budget);
     job.clock = Box::new(PausedClock {
         clock: job.clock,
         pauses: pauses.clone(),
@@ -109,6 +115,7 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Parsed> {
             "--theme" => options.theme = Some(value()?.to_string_lossy().into_owned()),
             "--root" => options.root = Some(value()?.into()),
             "--measurements" => options.measurements = Some(value()?.into()),
+            "--time-budget" => options.budget = Some(budget(&value()?.to_string_lossy())?),
             "--help" | "-h" => return Ok(Parsed::Answer(help())),
             "--version" | "-V" => {
                 let version = env!("CARGO_PKG_VERSION");
@@ -118,6 +125,14 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Parsed> {
         }
     }
     Ok(Parsed::Options(options))
+}
+
+/// Seconds, with an `s` behind them or without.
+fn budget(text: &str) -> Result<Duration> {
+    let seconds: Option<f64> = text.strip_suffix('s').unwrap_or(text).parse().ok();
+    let budget = seconds.and_then(|it| Duration::try_from_secs_f64(it).ok());
+    let sensible = budget.filter(|it| (Duration::from_secs(1)..=HOUR).contains(it));
+    sensible.with_context(|| format!("{text:?} is no time for measuring; give one like 10s"))
 }
 
 fn appearance(options: &Options) -> Result<Appearance> {
@@ -153,7 +168,7 @@ fn lines(job: &HostJob, ascii: bool, report: Option<Arc<Report>>) -> Result<u8> 
         Some(report) => report,
         None => {
             eprintln!("advisor-tui: measuring, a few seconds");
-            let report = job.measure(&mut |_, _| {}, &AtomicBool::new(false));
+            let report = job.measure(&mut |_, _| {}, &Arc::new(AtomicBool::new(false)));
             Arc::new(report.map_err(anyhow::Error::msg)?)
         }
     };
@@ -182,6 +197,7 @@ Measures SSH ciphers, explains the configuration, recommends an order, and write
   --plain                print the report as lines, as without a terminal
   --measurements FILE    begin with a saved report in place of measuring
   --root DIR             the tree to read and write in place of /, for building images
+  --time-budget TIME     how long to measure, 10s where not said
   --theme NAME           terminal, dark or light
   --no-color             no colours, as NO_COLOR
   --ascii                only ASCII characters

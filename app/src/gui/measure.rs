@@ -12,7 +12,7 @@ use advisor::output::words;
 use super::colours;
 use super::items::list;
 use crate::model::commands::{Action, command_for};
-use crate::model::measure::{Bar, BarValue, MeasureView, progress_text, view};
+use crate::model::measure::{Bar, BarValue, MeasureView, TRANSFERS_HEADING, progress_text, view};
 use crate::model::numbers::doing;
 use crate::model::{Message, Model};
 
@@ -33,16 +33,19 @@ pub(super) fn show(ui: &mut Ui, model: &Model) -> Vec<Message> {
             ui.visuals(),
         )));
     }
-    if let Some(empty) = &view.empty {
-        ui.label(empty);
+    for sentence in view.empty.iter().chain(&view.missing) {
+        ui.label(sentence);
     }
-    if let Some(bar) = view.bars.get(model.cursor()) {
-        ui.label(&bar.detail);
+    if let Some(detail) = view.detail(model.cursor()) {
+        ui.label(detail);
     }
     ui.separator();
     let mut pressed = None;
-    let selected = list(ui, model, view.bars.len(), |ui, index| {
-        if show_bar(ui, &view.bars[index]) {
+    let selected = list(ui, model, view.items(), |ui, index| {
+        let Some(bar) = view.bars.get(index) else {
+            return show_transfer(ui, &view, index - view.bars.len());
+        };
+        if show_bar(ui, bar) {
             pressed = Some(Message::Select(index));
         }
     });
@@ -80,6 +83,16 @@ fn controls(ui: &mut Ui, model: &Model, view: &MeasureView) -> Vec<Message> {
         }
     });
     messages
+}
+
+/// What a real connection made of a cipher, under the heading of all of them.
+fn show_transfer(ui: &mut Ui, view: &MeasureView, index: usize) {
+    if index == 0 {
+        ui.label(RichText::new(TRANSFERS_HEADING).strong());
+    }
+    let row = &view.transfers[index];
+    ui.label(format!("{}   {}   {}", row.cipher, row.speed, row.cost))
+        .on_hover_text(&row.detail);
 }
 
 /// One row, painted: cipher, provider, number, bar with its interval. It is one thing to press, and says

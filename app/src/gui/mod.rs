@@ -27,14 +27,11 @@ use std::time::Duration;
 use engine::host::Clock;
 use engine::measure::Gate;
 
-use crate::model::{Effect, Message, Model, update};
+use crate::model::{Effect, Message, Model, frame, update};
 use crate::worker::{Job, Worker};
 
 pub use frame::show;
 pub use opening::{Environment, Unopened};
-
-/// Progress is painted at most ten times a second.
-const FRAME: Duration = Duration::from_millis(100);
 
 /// What the desktop face needs of the outside.
 pub struct Face {
@@ -80,11 +77,14 @@ impl Window {
         let context = context.clone();
         let drawn = Mutex::new(Duration::ZERO);
         let worker = Worker::start(job, move |message| {
-            let is_progress = matches!(message, Message::Progress(..));
+            let pause = match &message {
+                Message::Progress(progress, _) => frame(Some(progress)),
+                _ => Duration::ZERO,
+            };
             // The window is closed when nobody receives; then nobody needs to know.
             let _ = send.send(message);
             let mut drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
-            if !is_progress || clock.wall() >= *drawn + FRAME {
+            if clock.wall() >= *drawn + pause {
                 *drawn = clock.wall();
                 context.request_repaint();
             }

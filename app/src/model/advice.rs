@@ -28,6 +28,8 @@ pub enum AdviceItem {
         changes: bool,
         /// The second one's speed in GB/s with ±; empty where it has none.
         speed: String,
+        /// Its transfer speed in MB/s, measured or projected; empty where there is none.
+        transfer: String,
         /// Why it stands there.
         reason: String,
         /// Whether it can be moved by hand: the client's order decides, so it is the one arranged.
@@ -45,9 +47,10 @@ impl AdviceItem {
                 position,
                 recommended,
                 speed,
+                transfer,
                 reason,
                 ..
-            } => format!("{position}. {recommended} {speed}: {reason}"),
+            } => format!("{position}. {recommended} {speed} {transfer}: {reason}"),
         }
     }
 }
@@ -211,6 +214,11 @@ fn one_side(
     })];
     let places = (0..order.len()).map(|index| place(side, advice, order, &today.effective, index));
     items.extend(places);
+    if side == Side::Client {
+        items.push(AdviceItem::Sentence(
+            words::columns(recommendation).to_owned(),
+        ));
+    }
     match by_hand {
         Some(order) => items.extend(own_price(advice, order).map(AdviceItem::Sentence)),
         None => items.extend(explained(side, recommendation, advice).map(AdviceItem::Sentence)),
@@ -263,6 +271,7 @@ fn place(
     let there = today.get(index).map_or("", String::as_str);
     let advised = advice.order.iter().position(|name| name == wanted);
     let speed = |it: &PlaceSpeed| format!("{} GB/s", with_spread(it.gb_per_s, it.ci95, true));
+    let transfer = |it: &PlaceSpeed| format!("{:.0} MB/s", it.mb_per_s());
     let speeds = advised.and_then(|at| advice.speeds.get(at)?.as_ref());
     let reason = match advised {
         Some(at) if at == index => advice.reasons.get(at).cloned().unwrap_or_default(),
@@ -275,6 +284,7 @@ fn place(
         recommended: words::short(wanted).to_owned(),
         changes: there != wanted,
         speed: speeds.map_or_else(String::new, speed),
+        transfer: speeds.map_or_else(String::new, transfer),
         reason,
         movable: side == Side::Client,
     }

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use advisor::output::words;
+use engine::algorithm::Cipher;
 use engine::measure::MeasureRequest;
-use engine::report::{Measurement, ProviderName, Report, Transfer};
+use engine::report::{Measurement, ProviderName, Report};
 
-use super::numbers::{doing, has_enough_rounds, spread_percent, with_spread};
-use super::{Gauges, Model, Progress, Screen};
+use super::numbers::{doing, has_enough_rounds, round_count, with_spread};
+use super::transfers::{self, TransferRow};
+use super::{BULK_PACKET, Doing, Gauges, Model, Progress, Screen};
 
 /// The screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,23 +27,31 @@ pub struct MeasureView {
     pub warnings: Vec<String>,
     /// How busy the machine is, or was.
     pub machine: String,
-    /// What real connections made of the ciphers, the cheapest first.
+    /// What real connections made of the ciphers, the cheapest first. The cursor goes on to them from the bars.
     pub transfers: Vec<TransferRow>,
+    /// What was not carried, and why.
+    pub missing: Vec<String>,
 }
 
-/// What a real connection made of a cipher.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TransferRow {
-    /// Cipher, with the MAC it pays for.
-    pub cipher: String,
-    /// Which programs, to which host, which way.
-    pub way: String,
-    /// Speed on the wall, with ±.
-    pub speed: String,
-    /// Processor seconds a GiB of the busier end, with ±.
-    pub cost: String,
-    /// Length of its bar, 0 to 1 of the fastest.
-    pub share: f64,
+/// What the rows of transfers are.
+pub const TRANSFERS_HEADING: &str = "Real transfers: MB/s, and seconds a GiB of the busier end";
+
+impl MeasureView {
+    /// How many items the cursor can be on.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.bars.len() + self.transfers.len()
+    }
+
+    /// All that is known of an item.
+    #[must_use]
+    pub fn detail(&self, item: usize) -> Option<&str> {
+        let bar = self.bars.get(item).map(|it| it.detail.as_str());
+        bar.or_else(|| {
+            let transfer = self.transfers.get(item.checked_sub(self.bars.len())?)?;
+            Some(&transfer.detail)
+        })
+    }
 }
 
 /// One bar.
@@ -139,16 +149,22 @@ pub fn view(model: &Model) -> MeasureView {
         empty,
         warnings,
         machine: machine(model),
-        transfers: transfers(model),
+        transfers: transfers::rows(model),
+        missing: transfers::missing(model),
     }
 }
 
-/// The progress of a running measurement, in words: `42 %, 6 s left`.
+/// The progress of a running measurement, in words: `packets: 42 %, 6 s left`.
 #[must_use]
 pub fn progress_text(progress: &Progress) -> String {
     let percent = (progress.share.clamp(0.0, 1.0) * 100.0).round();
     let seconds = progress.remaining.as_secs_f64().ceil();
-    format!("{percent:.0} %, {seconds:.0} s left")
+    let doing = match progress.doing {
+        Doing::Beginning => "",
+        Doing::Transfers => "real transfers: ",
+        Doing::Packets => "packets: ",
+    };
+    format!("{doing}{percent:.0} %, {seconds:.0} s left")
 }
 
 /// The next larger or smaller packet size there is; the one shown at the end of the range.
@@ -171,8 +187,11 @@ fn sizes(model: &Model) -> Vec<usize> {
 }
 
 fn nothing(model: &Model) -> String {
-    if model.is_measuring() {
+    let doing = model.progress.as_ref().map(|it| it.doing);
+    if doing == Some(Doing::Packets) {
         "The first numbers come when every cipher has had its rounds.".to_owned()
+    } else if doing.is_some() {
+        "Real transfers come first, through ssh and a private sshd; then packets.".to_owned()
     } else if model.report().is_some() {
         "Nothing was measured for this packet size and direction.".to_owned()
     } else {
@@ -212,10 +231,15 @@ fn bars(model: &Model) -> Vec<Bar> {
         model.passes(Screen::Measure, &text)
     };
     let mut before: Option<String> = None;
+    let ladder = ladder(model);
     let bar = |index: usize| {
         let cipher = title(&cells[index]);
         let leads = before.replace(cipher.clone()).as_ref() != Some(&cipher);
-        cells[index].bar(cipher, leads, longest, &model.traces)
+        let mut bar = cells[index].bar(cipher, leads, longest, &model.traces);
+        if cells[index].cipher == Cipher::ChaCha20Poly1305.name() {
+            bar.detail.push_str(&ladder);
+        }
+        bar
     };
     ordered(&cells)
         .into_iter()
@@ -242,6 +266,24 @@ fn ordered(cells: &[Cell]) -> Vec<usize> {
     order
 }
 
+/// What each step from portable code to vector instructions brings, where that was measured.
+fn ladder(model: &Model) -> String {
+    let report = model.report().filter(|_| !model.is_measuring());
+    let rungs = report.map_or(&[][..], |report| &report.ladder);
+    let steps: Vec<String> = rungs
+        .iter()
+        .map(|it| format!("{} {}", it.kernel, words::speed(it.gb_per_s)))
+        .collect();
+    match steps.as_slice() {
+        [] => String::new(),
+        steps => format!(
+            ". Step by step, {} sealed, GB/s: {}",
+            words::size(BULK_PACKET),
+            steps.join(", ")
+        ),
+    }
+}
+
 fn machine(model: &Model) -> String {
     let gauges = match (&model.progress, &model.document) {
         (Some(progress), _) => progress.machine,
@@ -257,36 +299,6 @@ fn machine(model: &Model) -> String {
     let steal = gauges.steal_percent.map(|it| format!("steal {it:.0} %"));
     let parts: Vec<String> = [load, clock, steal].into_iter().flatten().collect();
     parts.join("   ")
-}
-
-fn transfers(model: &Model) -> Vec<TransferRow> {
-    let mut transfers: Vec<&Transfer> = model
-        .document
-        .iter()
-        .flat_map(|it| &it.report.transfers)
-        .collect();
-    transfers.sort_by(|a, b| a.user_s_per_gib.total_cmp(&b.user_s_per_gib));
-    let speeds = transfers.iter().map(|it| it.mb_per_s);
-    let fastest = speeds.fold(f64::MIN_POSITIVE, f64::max);
-    let row = |it: &&Transfer| TransferRow {
-        cipher: words::title(&it.cipher, it.mac.as_deref()),
-        way: match &it.host {
-            Some(host) => format!("{} {} {host}", it.implementation, it.direction),
-            None => format!("{} {}", it.implementation, it.direction),
-        },
-        speed: format!(
-            "{:.0} ±{:.0} % MB/s",
-            it.mb_per_s,
-            spread_percent(it.mb_per_s, it.ci95)
-        ),
-        cost: format!(
-            "{:.2} ±{:.0} % s/GiB",
-            it.user_s_per_gib,
-            spread_percent(it.user_s_per_gib, it.user_ci95)
-        ),
-        share: it.mb_per_s / fastest,
-    };
-    transfers.iter().map(row).collect()
 }
 
 fn unavailable(report: &Report) -> impl Iterator<Item = Cell> {
@@ -364,14 +376,13 @@ fn detail(cipher: &str, cell: &Measurement) -> String {
         .cycles_per_byte
         .map_or_else(String::new, |cycles| format!(", {cycles:.2} cycles a byte"));
     let [low, high] = cell.ci95.map(words::speed);
-    let rounds = cell.rounds;
-    let plural = if rounds == 1 { "" } else { "s" };
     format!(
-        "{cipher}, {}, {} {}: {} GB/s, 95 % between {low} and {high}{cycles}, {rounds} round{plural}; {}",
+        "{cipher}, {}, {} {}: {} GB/s, 95 % between {low} and {high}{cycles}, {}; {}",
         cell.provider,
         doing(cell.direction),
         words::size(cell.bytes),
         words::speed(cell.gb_per_s),
+        round_count(cell.rounds),
         cell.kernel
     )
 }

@@ -18,6 +18,7 @@ pub mod page;
 pub mod prompt;
 #[cfg(test)]
 mod tests;
+pub mod transfers;
 mod update;
 
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use std::time::Duration;
 
 use advisor::output::Document;
 use advisor::policy::Profile;
-use engine::report::{Direction, Measurement, Report};
+use engine::report::{Direction, Measurement, Report, Transfer};
 
 use apply::{Past, Preview, Step, Written};
 use commands::{Action, Key};
@@ -98,8 +99,32 @@ pub struct Progress {
     pub share: f64,
     /// What is left of it.
     pub remaining: Duration,
+    /// What is being measured.
+    pub doing: Doing,
     /// How busy the machine is meanwhile.
     pub machine: Gauges,
+}
+
+/// What is being measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doing {
+    /// Programs and processor are looked at.
+    #[default]
+    Beginning,
+    /// Real transfers. Nothing is timed in this process, so a face may draw, but it uses what they need: once a
+    /// second is enough.
+    Transfers,
+    /// Packets, in this process.
+    Packets,
+}
+
+/// What is new of a running measurement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Packets.
+    pub cells: Vec<Measurement>,
+    /// Real transfers.
+    pub transfers: Vec<Transfer>,
 }
 
 /// What disturbs a measurement while it runs. `None` where the system does not say.
@@ -199,7 +224,7 @@ pub struct Model {
     /// The file that is looked into on the Configuration screen.
     pub looking: Option<Looking>,
     /// What a running measurement has found so far.
-    live: Vec<Measurement>,
+    live: Found,
     /// How its numbers came to be what they are.
     traces: measure::Traces,
     /// What only lines are shown of, a screen.
@@ -208,6 +233,15 @@ pub struct Model {
     before_help: Screen,
     /// The cursor of each screen, in the order of [`Screen::ALL`].
     cursors: [usize; Screen::ALL.len()],
+}
+
+/// The least time between two frames while this is going on: a tenth of a second, a second during transfers.
+#[must_use]
+pub fn frame(progress: Option<&Progress>) -> Duration {
+    match progress.map(|it| it.doing) {
+        Some(Doing::Transfers) => Duration::from_secs(1),
+        _ => Duration::from_millis(100),
+    }
 }
 
 /// Something that happened.
@@ -224,7 +258,7 @@ pub enum Message {
     /// A direction was chosen by other means.
     ShowDirection(Direction),
     /// The measurement is that far, and these numbers are new.
-    Progress(Progress, Vec<Measurement>),
+    Progress(Progress, Found),
     /// The measurement ended, or was stopped and these are its finished rounds.
     Measured(Arc<Report>),
     /// The configuration was read, and what follows from it.
@@ -303,7 +337,7 @@ impl Default for Model {
             past: Vec::new(),
             other: None,
             looking: None,
-            live: Vec::new(),
+            live: Found::default(),
             traces: measure::Traces::default(),
             filters: Default::default(),
             before_help: Screen::Overview,
@@ -336,6 +370,13 @@ impl Model {
         self.progress.is_some()
     }
 
+    /// The least time between two frames that show progress. Transfers need the processors a face would draw
+    /// with; keys are answered at once in any case.
+    #[must_use]
+    pub fn frame(&self) -> Duration {
+        frame(self.progress.as_ref())
+    }
+
     /// Whether files are being written.
     #[must_use]
     pub const fn is_writing(&self) -> bool {
@@ -365,16 +406,25 @@ impl Model {
     #[must_use]
     pub fn report(&self) -> Option<&Report> {
         let report = self.document.as_deref().map(|document| &document.report);
-        report.filter(|report| !report.measurements.is_empty())
+        report.filter(|report| !report.measurements.is_empty() || !report.transfers.is_empty())
     }
 
     /// The numbers to look at: those of the running measurement, else the last one's.
     #[must_use]
     pub fn cells(&self) -> &[Measurement] {
         if self.is_measuring() {
-            return &self.live;
+            return &self.live.cells;
         }
         self.report().map_or(&[], |report| &report.measurements)
+    }
+
+    /// The real transfers to look at, in the same way.
+    #[must_use]
+    pub fn transfers(&self) -> &[Transfer] {
+        if self.is_measuring() {
+            return &self.live.transfers;
+        }
+        self.report().map_or(&[], |report| &report.transfers)
     }
 
     /// The item under the cursor of the screen looked at.
@@ -408,7 +458,7 @@ impl Model {
         let at = self.cursor();
         match self.screen {
             Screen::Overview => Some(overview::view(self).items.get(at)?.text()),
-            Screen::Measure => Some(measure::view(self).bars.get(at)?.detail.clone()),
+            Screen::Measure => measure::view(self).detail(at).map(str::to_owned),
             Screen::Configuration => Some(configuration::view(self).get(at)?.text()),
             Screen::Advice => Some(advice::view(self).get(at)?.text()),
             Screen::Apply => Some(apply::view(self).get(at)?.item.text().to_owned()),
@@ -421,7 +471,7 @@ impl Model {
     fn items(&self) -> usize {
         match self.screen {
             Screen::Overview => overview::view(self).items.len(),
-            Screen::Measure => measure::view(self).bars.len(),
+            Screen::Measure => measure::view(self).items(),
             Screen::Configuration => configuration::view(self).len(),
             Screen::Advice => advice::view(self).len(),
             Screen::Apply => apply::view(self).len(),

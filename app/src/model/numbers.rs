@@ -25,6 +25,13 @@ pub const fn has_enough_rounds(cell: &Measurement) -> bool {
     cell.rounds >= ENOUGH_ROUNDS
 }
 
+/// `1 round`, `9 rounds`.
+#[must_use]
+pub fn round_count(rounds: usize) -> String {
+    let plural = if rounds == 1 { "" } else { "s" };
+    format!("{rounds} round{plural}")
+}
+
 /// What was done to packets, as a noun.
 #[must_use]
 pub const fn doing(direction: Direction) -> &'static str {

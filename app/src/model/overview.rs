@@ -3,6 +3,7 @@
 
 use advisor::diagnosis::Finding;
 use advisor::output::{Document, verdict, words};
+use advisor::recommendation::Evidence;
 use advisor::resolver::{Severity, Side};
 use engine::cpu::Feature;
 use engine::report::{FeatureState, Report};
@@ -97,6 +98,7 @@ pub fn view(model: &Model) -> OverviewView {
         items.extend(processor(report));
         items.extend(programs(report));
         items.extend(lists(document));
+        items.extend(evidence(document));
         let warnings = report.warnings.iter();
         items.extend(warnings.map(|it| fact("Numbers", it, Some(Screen::Measure))));
         items.extend(findings(&document.findings));
@@ -201,6 +203,27 @@ fn lists(document: &Document) -> impl Iterator<Item = OverviewItem> {
         let source = words::source(document.configuration.side(side)?);
         Some(fact(label, source, Some(Screen::Configuration)))
     })
+}
+
+/// What the answer rests on, and whose numbers that are where they are not this run's.
+fn evidence(document: &Document) -> impl Iterator<Item = OverviewItem> {
+    let measured =
+        !document.report.measurements.is_empty() || !document.report.transfers.is_empty();
+    let recommendation = document.recommendation.as_ref().filter(|_| measured);
+    let basis = recommendation.and_then(|it| {
+        Some(format!(
+            "{}; policy {}, threshold {:.0} %",
+            match it.evidence? {
+                Evidence::Transfer => "real transfers",
+                Evidence::Packet => "packets, as the installed OpenSSH does them",
+                Evidence::Native => "packets, with this program's own kernels",
+            },
+            it.policy,
+            it.threshold * 100.0
+        ))
+    });
+    let texts = basis.into_iter().chain(words::origin(document));
+    texts.map(|text| fact("Evidence", text, Some(Screen::Advice)))
 }
 
 fn findings(findings: &[Finding]) -> Vec<OverviewItem> {

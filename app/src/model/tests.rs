@@ -20,6 +20,14 @@ fn cell(gb_per_s: f64) -> Measurement {
     }
 }
 
+fn progress(gb_per_s: f64) -> Message {
+    let found = Found {
+        cells: vec![cell(gb_per_s)],
+        transfers: Vec::new(),
+    };
+    Message::Progress(Progress::default(), found)
+}
+
 fn measured() -> Arc<Report> {
     Arc::new(Report {
         measurements: vec![cell(2.0)],
@@ -62,13 +70,11 @@ fn it_reads_then_measures_then_reads_with_the_numbers() {
 fn numbers_of_a_running_measurement_renew_each_other() {
     let (mut model, _) = Model::start();
     for gb_per_s in [1.0, 2.0] {
-        let progress = Message::Progress(Progress::default(), vec![cell(gb_per_s)]);
-        update(&mut model, progress);
+        update(&mut model, progress(gb_per_s));
     }
     assert_eq!(model.cells(), [cell(2.0)]);
     update(&mut model, Message::Failed("no".to_owned()));
-    let late = Message::Progress(Progress::default(), vec![cell(3.0)]);
-    update(&mut model, late);
+    update(&mut model, progress(3.0));
     assert!(!model.is_measuring(), "a late message revives nothing");
     assert_eq!(model.trouble.as_deref(), Some("no"));
     press(&mut model, Key::Char('m'));

@@ -8,7 +8,10 @@ use engine::report::Direction;
 use super::apply::{self, Step};
 use super::commands::{self, Action};
 use super::prompt::{self, Ask};
-use super::{Effect, Message, Model, Progress, Screen, Writing, advice, configuration, measure};
+use super::{
+    Effect, Found, Message, Model, Progress, Screen, Writing, advice, configuration, measure,
+    transfers,
+};
 
 /// What a message changes, and what must be done outside because of it.
 pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
@@ -25,11 +28,14 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::ShowBytes(bytes) => model.bytes = bytes,
         Message::ShowDirection(direction) => model.direction = direction,
         // A late one must not bring a stopped measurement back to life.
-        Message::Progress(progress, latest) if model.is_measuring() => {
+        Message::Progress(progress, found) if model.is_measuring() => {
             model.progress = Some(progress);
-            for cell in latest {
+            for cell in found.cells {
                 model.traces.note(&cell);
-                measure::note(&mut model.live, cell);
+                measure::note(&mut model.live.cells, cell);
+            }
+            for transfer in found.transfers {
+                transfers::note(&mut model.live.transfers, transfer);
             }
         }
         Message::Progress(..) => {}
@@ -141,7 +147,7 @@ fn run(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Measure if !model.is_measuring() && !model.is_writing() => {
             model.progress = Some(Progress::default());
             model.trouble = None;
-            model.live.clear();
+            model.live = Found::default();
             model.traces = measure::Traces::default();
             return vec![Effect::Measure];
         }

@@ -15,6 +15,10 @@ use crate::model::advice::{AdviceItem, view};
 const WIDE: u16 = 110;
 /// Below this width what stands there today gives way to what should.
 const NARROW: u16 = 68;
+/// Below this width the transfer's speed gives way.
+const COMFORTABLE: u16 = 76;
+/// Width of the transfer's column: `1432 MB/s`.
+const TRANSFER: usize = 9;
 /// Width of the speed's column: `20.3 ±10 % GB/s`.
 const SPEED: usize = 15;
 
@@ -56,7 +60,7 @@ fn place(item: &AdviceItem, reason: &str, name: usize, width: u16) -> Item {
     lines
 }
 
-/// ` 1  chacha20-poly1305  ▸ aes128-gcm          7.43 ±2 % GB/s  `.
+/// ` 1  chacha20-poly1305  ▸ aes128-gcm          7.43 ±2 % GB/s 1432 MB/s  `.
 fn place_lead(item: &AdviceItem, name: usize, width: u16) -> Span<'static> {
     let AdviceItem::Place {
         position,
@@ -64,6 +68,7 @@ fn place_lead(item: &AdviceItem, name: usize, width: u16) -> Span<'static> {
         recommended,
         changes,
         speed,
+        transfer,
         ..
     } = item
     else {
@@ -75,7 +80,13 @@ fn place_lead(item: &AdviceItem, name: usize, width: u16) -> Span<'static> {
     } else {
         format!("{today:name$} ")
     };
-    let text = format!(" {position:2}  {today}{mark} {recommended:name$} {speed:>SPEED$}  ");
+    let transfer = if width < COMFORTABLE {
+        String::new()
+    } else {
+        format!(" {transfer:>TRANSFER$}")
+    };
+    let text =
+        format!(" {position:2}  {today}{mark} {recommended:name$} {speed:>SPEED$}{transfer}  ");
     let style = if *changes { GOOD } else { Style::new() };
     Span::styled(text, style)
 }

@@ -20,7 +20,21 @@ pub(super) type Item = Vec<Line<'static>>;
 /// Draws the items around the cursor. Marks at the right edge say that there is more. A click moves the cursor
 /// to an item, one on the item under it opens that.
 pub(super) fn draw(items: &[Item], cursor: usize, area: Rect, canvas: &mut Canvas<'_>) {
+    draw_part(items, 0, cursor, area, canvas);
+}
+
+/// The same for one of several lists the cursor goes through: `first` items stand in those before.
+pub(super) fn draw_part(
+    items: &[Item],
+    first: usize,
+    cursor: usize,
+    area: Rect,
+    canvas: &mut Canvas<'_>,
+) {
     let height = usize::from(area.height);
+    // A cursor that is not here yet leaves the beginning shown, one that has passed the end.
+    let here = cursor.checked_sub(first);
+    let cursor = here.unwrap_or(0);
     let before: usize = items.iter().take(cursor).map(Vec::len).sum();
     let selected = items.get(cursor).map_or(0, Vec::len);
     let total: usize = items.iter().map(Vec::len).sum();
@@ -34,8 +48,8 @@ pub(super) fn draw(items: &[Item], cursor: usize, area: Rect, canvas: &mut Canva
         .flat_map(|(index, item)| item.iter().map(move |line| (index, line)));
     for ((index, line), row) in lines.skip(top).take(height).zip(area.rows()) {
         line.render(row, canvas.buffer);
-        let mut click = Message::Select(index);
-        if index == cursor {
+        let mut click = Message::Select(first + index);
+        if here == Some(index) {
             canvas.buffer.set_style(row, SELECTED);
             click = Message::Run(Action::Open);
         }

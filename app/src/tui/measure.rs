@@ -6,12 +6,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Paragraph, Widget, Wrap};
+use ratatui::widgets::Widget;
 
 use super::appearance::{GOOD, NOTABLE, QUIET, STRONG};
 use super::canvas::Canvas;
 use super::list::{self, Item, cells, shortened, wrapped};
-use crate::model::measure::{Bar, MeasureView, TransferRow, progress_text, view};
+use super::transfers;
+use crate::model::measure::{Bar, MeasureView, progress_text, view};
 use crate::model::{Model, Progress};
 
 /// Width of the provider's column.
@@ -31,58 +32,64 @@ const TALL: u16 = 14;
 
 pub(super) fn draw(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
     let view = view(model);
-    let tall = u16::from(area.height >= TALL);
-    let machine = u16::from(area.height >= TALL && !view.machine.is_empty());
-    let carried = match view.transfers.len() as u16 {
-        0 => 0,
-        rows => (rows + 2).min(area.height / 3) * tall,
-    };
-    let beside = carried > 0 && area.width >= BESIDE;
+    let is_tall = area.height >= TALL;
+    let tall = u16::from(is_tall);
+    let told = view.detail(model.cursor()).filter(|_| is_tall);
+    let told = told.map_or_else(Vec::new, |it| {
+        wrapped(Span::raw(""), it, Style::new(), area.width)
+    });
     let rows = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(tall),
         Constraint::Min(1),
-        Constraint::Length(if beside { 0 } else { carried }),
         Constraint::Length(u16::from(model.is_measuring())),
-        Constraint::Length(machine),
+        Constraint::Length(tall * u16::from(!view.machine.is_empty())),
         Constraint::Length(u16::from(!view.warnings.is_empty())),
-        Constraint::Length(3 * tall),
+        Constraint::Length((told.len() as u16).clamp(3, (area.height / 4).max(3)) * tall),
     ]);
-    let [heading, _, list, pane, progress, gauges, warning, detail] = rows.areas(area);
-    let [list, pane] = if beside {
-        let columns = Layout::horizontal([Constraint::Min(1), Constraint::Length(PANE)]);
-        columns.spacing(2).areas(list)
-    } else {
-        [list, pane]
-    };
+    let [heading, _, body, progress, gauges, warning, detail] = rows.areas(area);
     Line::styled(heading_text(&view, heading.width), STRONG).render(heading, canvas.buffer);
-    draw_bars(&view, model.cursor(), list, canvas);
-    draw_transfers(&view, pane, canvas.buffer);
+    draw_body(&view, model.cursor(), body, is_tall, canvas);
     if let Some(running) = &model.progress {
         draw_progress(running, progress, canvas.buffer);
     }
     Line::styled(view.machine.clone(), QUIET).render(gauges, canvas.buffer);
     draw_warning(&view, warning, canvas.buffer);
-    if let Some(bar) = view.bars.get(model.cursor()) {
-        let text = Paragraph::new(bar.detail.as_str()).wrap(Wrap { trim: true });
-        text.render(detail, canvas.buffer);
+    for (line, row) in told.iter().zip(detail.rows()) {
+        line.render(row, canvas.buffer);
     }
 }
 
-/// What real connections made of the ciphers: a pane of its own, since nothing in it is chosen.
-fn draw_transfers(view: &MeasureView, area: Rect, buffer: &mut Buffer) {
-    let title = Line::styled("Real transfers, and seconds of the busier end", STRONG);
-    let row = |it: &TransferRow| {
-        Line::from(format!(
-            "{:26}{:>17}{:>19}  {}",
-            it.cipher, it.speed, it.cost, it.way
-        ))
-    };
-    let lines = [Line::default(), title].into_iter();
-    let lines = lines.chain(view.transfers.iter().map(row));
-    for (line, row) in lines.zip(area.rows()) {
-        line.render(row, buffer);
+/// The bars, and the transfers beside or under them, or after them where there is no room for two.
+fn draw_body(
+    view: &MeasureView,
+    cursor: usize,
+    area: Rect,
+    is_tall: bool,
+    canvas: &mut Canvas<'_>,
+) {
+    let carried = transfers::height(view, area.width.min(PANE));
+    if carried == 0 {
+        return draw_bars(view, cursor, area, canvas);
     }
+    if !is_tall && !view.bars.is_empty() {
+        let mut items = bars(view, area.width);
+        items.extend(transfers::appended(view, area.width));
+        return list::draw(&items, cursor, area, canvas);
+    }
+    let [first, second] = if area.width >= BESIDE {
+        let columns = Layout::horizontal([Constraint::Min(1), Constraint::Length(PANE)]);
+        columns.spacing(2).areas(area)
+    } else {
+        let most = match view.bars.len() {
+            0 => area.height.saturating_sub(3),
+            _ => area.height / 2,
+        };
+        let rows = Layout::vertical([Constraint::Min(1), Constraint::Length(carried.min(most))]);
+        rows.spacing(1).areas(area)
+    };
+    draw_bars(view, cursor, first, canvas);
+    transfers::draw(view, cursor, second, canvas);
 }
 
 /// Where the whole heading does not fit, what it says about ± goes first.
@@ -99,17 +106,20 @@ fn draw_bars(view: &MeasureView, cursor: usize, area: Rect, canvas: &mut Canvas<
         let lines = wrapped(Span::raw(""), empty, Style::new(), area.width);
         return list::draw(&[lines], usize::MAX, area, canvas);
     }
+    list::draw_part(&bars(view, area.width), 0, cursor, area, canvas);
+}
+
+fn bars(view: &MeasureView, width: u16) -> Vec<Item> {
     let names = view.bars.iter().map(|bar| cells(&bar.cipher));
     let name_width = names.max().unwrap_or(0) + 1;
     let item = |bar: &Bar| {
-        if area.width >= WIDE {
-            vec![row(bar, name_width, area.width)]
+        if width >= WIDE {
+            vec![row(bar, name_width, width)]
         } else {
-            narrow(bar, area.width)
+            narrow(bar, width)
         }
     };
-    let items: Vec<Item> = view.bars.iter().map(item).collect();
-    list::draw(&items, cursor, area, canvas);
+    view.bars.iter().map(item).collect()
 }
 
 fn narrow(bar: &Bar, width: u16) -> Item {

@@ -19,6 +19,7 @@ mod overview;
 mod page;
 mod terminal;
 mod themes;
+mod transfers;
 
 use std::io;
 use std::sync::Arc;
@@ -42,9 +43,6 @@ pub use canvas::Places;
 pub use frame::{SMALLEST, draw};
 pub use terminal::Screen;
 pub use themes::{Depth, THEMES};
-
-/// Progress is drawn at most ten times a second; a key is answered at once.
-const FRAME: Duration = Duration::from_millis(100);
 
 /// Lines a turn of the wheel moves the cursor by.
 const WHEEL: isize = 3;
@@ -157,7 +155,7 @@ impl Seat<'_> {
             .for_each(|effect| self.worker.run(effect));
         let mut changed = false;
         loop {
-            let wait = changed.then(|| (drawn + FRAME).saturating_sub(clock.wall()));
+            let wait = changed.then(|| (drawn + self.model.frame()).saturating_sub(clock.wall()));
             let event = next(events, wait);
             let urgent = !matches!(event, Some(Event::Model(_)));
             if let Some(event) = event
@@ -166,7 +164,7 @@ impl Seat<'_> {
                 return Ok(ended);
             }
             changed = true;
-            if urgent || clock.wall() >= drawn + FRAME {
+            if urgent || clock.wall() >= drawn + self.model.frame() {
                 self.draw()?;
                 drawn = clock.wall();
                 changed = false;
