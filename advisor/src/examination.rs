@@ -361,7 +361,11 @@ impl<'a> Examination<'a> {
     #[must_use]
     pub fn undecided(&self) -> Option<&str> {
         let mut sides = self.request.sides.iter();
-        let has_choice = sides.any(|&side| self.effective(side).ciphers.len() > 1);
+        let is_open = |side| {
+            let advice = self.recommendation.side(side);
+            advice.is_none_or(|advice| advice.pinned.is_none())
+        };
+        let has_choice = sides.any(|&side| is_open(side) && self.effective(side).ciphers.len() > 1);
         let lacking = self.recommendation.evidence.is_none() && has_choice;
         lacking.then_some(self.recommendation.basis.as_str())
     }

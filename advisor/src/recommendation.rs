@@ -1,11 +1,14 @@
 //! From a report, an effective configuration and a policy to an order of ciphers, with a reason for
 //! every position.
 //!
-//! Reorder only: no cipher is added or removed. Nothing here reads a file or measures.
+//! Reorder only: no cipher is added or removed, but where a policy says so by name. Nothing here reads a file
+//! or measures.
 #![forbid(unsafe_code)]
 
 mod carried;
 mod evidence;
+mod limits;
+mod list;
 mod order;
 mod projection;
 
@@ -19,13 +22,10 @@ pub use order::Interval;
 pub use projection::Projection;
 
 use crate::policy::{Objection, Policy, Profile};
-use crate::resolver::{Effective, Side};
+use crate::resolver::{Effective, Side, Source};
 use carried::{NARROW, VAGUE};
 use evidence::Numbers;
-use order::{Step, arrange};
-
-/// The speed of a full 1 Gbit/s link in MB/s.
-const GIGABIT_MB_PER_S: f64 = 118.0;
+use list::List;
 
 /// The advice for both sides.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +73,10 @@ pub struct Advice {
     /// Speed of a transfer with the recommended first cipher as a multiple of today's first, measured or
     /// projected as the evidence has it; `None` where one of them was not measured.
     pub gain: Option<f64>,
+    /// The policy that pins this list, where one does.
+    pub pinned: Option<String>,
+    /// By how much the fastest cipher there is would be faster than the one that policy puts first.
+    pub price: Option<f64>,
     /// What this order can and cannot change.
     pub limits: Vec<String>,
 }
@@ -85,6 +89,21 @@ impl Advice {
             .iter()
             .map(|place| place.cipher.clone())
             .collect()
+    }
+
+    /// What is recommended and not in today's list.
+    #[must_use]
+    pub fn added(&self) -> Vec<&str> {
+        let places = self.places.iter().filter(|it| it.today == 0);
+        places.map(|it| it.cipher.as_str()).collect()
+    }
+
+    /// What is in today's list and not recommended.
+    #[must_use]
+    pub fn dropped(&self) -> Vec<&str> {
+        let is_kept = |name: &&String| self.places.iter().any(|it| it.cipher == **name);
+        let dropped = self.today.iter().filter(|it| !is_kept(it));
+        dropped.map(String::as_str).collect()
     }
 
     /// Whether the recommended order is not today's.
@@ -104,7 +123,7 @@ pub struct Place {
     pub cipher: String,
     /// Its speed, where measured well enough.
     pub speed: Option<Speed>,
-    /// Its place today, from 1.
+    /// Its place today, from 1; 0 where the policy adds it.
     pub today: usize,
     /// How it came here among those the policy treats alike.
     pub reason: Reason,
@@ -154,6 +173,10 @@ pub enum Reason {
     },
     /// The policy puts it behind all that it allows.
     Objection(Objection, String),
+    /// The policy of this name pins the list.
+    Pinned(String),
+    /// The policy of this name pins a list with ciphers that the installed program lacks.
+    Unattainable(String, String),
 }
 
 impl fmt::Display for Reason {
@@ -190,6 +213,11 @@ impl fmt::Display for Reason {
                 };
                 write!(f, "policy {policy} {rule}: behind all it allows")
             }
+            Self::Pinned(policy) => write!(f, "policy {policy} pins this list and its order"),
+            Self::Unattainable(policy, lacking) => write!(
+                f,
+                "stays: policy {policy} pins a list with {lacking}, which is not installed"
+            ),
         }
     }
 }
@@ -242,7 +270,10 @@ pub fn recommend(
     let threshold = policy.threshold.unwrap_or(counted.threshold());
     let numbers = Numbers::new(report, counted, policy.profile.packet_bytes());
     let advise = |effective: &Effective| {
-        let mut advice = advise(effective, &numbers, policy, threshold);
+        let own = pinning(effective, policy);
+        let policy = own.as_ref().unwrap_or(policy);
+        let installed = installed(report, effective.side);
+        let mut advice = advise(effective, installed, &numbers, policy, threshold);
         if evidence == Some(Evidence::Transfer) {
             advice.limits.extend(without_transfer(&advice.places));
         }
@@ -258,6 +289,23 @@ pub fn recommend(
         client: client.map(advise),
         server: server.map(advise),
     }
+}
+
+/// The built-in policy that pins a list somebody has written, where that is to be respected.
+fn pinning(effective: &Effective, policy: &Policy) -> Option<Policy> {
+    let is_written = matches!(effective.source, Source::Line(_) | Source::CommandLine(_));
+    let asks = policy.respect_pinned && policy.exact.is_none() && is_written;
+    asks.then(|| Policy::that_pins(&effective.ciphers))
+        .flatten()
+}
+
+/// What the program of a side lists; nothing where it is not known.
+fn installed(report: &Report, side: Side) -> &[String] {
+    let program = match side {
+        Side::Client => &report.openssh.client,
+        Side::Server => &report.openssh.server,
+    };
+    program.as_ref().map_or(&[], |it| &it.ciphers)
 }
 
 /// The strongest evidence that can compare at least two ciphers of one side. Transfers move full packets, so
@@ -346,105 +394,49 @@ fn basis(evidence: Option<Evidence>, choice: Choice, profile: Profile) -> String
     }
 }
 
-fn advise(effective: &Effective, numbers: &Numbers<'_>, policy: &Policy, threshold: f64) -> Advice {
-    let today = &effective.ciphers;
-    let speed = |name: &String| numbers.speed(name, &effective.macs);
-    let list = List {
-        today,
-        speeds: today.iter().map(speed).collect(),
-        policy,
-        threshold,
-    };
-    let places = list.places();
-    Advice {
-        side: effective.side,
-        today: today.clone(),
-        ties: ties(&places, threshold),
-        gain: gain(&places),
-        limits: limits(effective, &places),
-        places,
-    }
-}
-
-/// A list to be arranged, with all that decides.
-struct List<'a> {
-    today: &'a [String],
-    speeds: Vec<Option<Speed>>,
-    policy: &'a Policy,
+fn advise(
+    effective: &Effective,
+    installed: &[String],
+    numbers: &Numbers<'_>,
+    policy: &Policy,
     threshold: f64,
+) -> Advice {
+    let places = List::new(effective, installed, numbers, policy, threshold).places();
+    let today = effective.ciphers.iter();
+    let today: Vec<Option<Speed>> = today.map(|it| numbers.speed(it, &effective.macs)).collect();
+    let mut advice = Advice {
+        side: effective.side,
+        today: effective.ciphers.clone(),
+        ties: ties(&places, threshold),
+        gain: gain(&places, &today),
+        pinned: pinned(&places),
+        price: None,
+        limits: Vec::new(),
+        places,
+    };
+    advice.price = advice
+        .pinned
+        .is_some()
+        .then(|| price(&advice.places, &today))
+        .flatten();
+    advice.limits = limits::limits(effective, &advice);
+    advice
 }
 
-impl List<'_> {
-    fn places(&self) -> Vec<Place> {
-        let [preferred, allowed, objected] = self.classes();
-        let split = !preferred.is_empty() && !allowed.is_empty();
-        let note = |text: &str| split.then(|| format!("{text} (policy {})", self.policy.name));
-        let mut places = self.class(&preferred, note("256-bit keys first").as_deref());
-        places.extend(self.class(&allowed, note("behind 256-bit keys").as_deref()));
-        places.extend(self.class(&objected, None));
-        places
+/// The policy whose list this is.
+fn pinned(places: &[Place]) -> Option<String> {
+    match &places.first()?.reason {
+        Reason::Pinned(policy) => Some(policy.clone()),
+        _ => None,
     }
+}
 
-    /// Indices into today's list by what the policy says: preferred, allowed, objected to. Speed
-    /// decides inside each.
-    fn classes(&self) -> [Vec<usize>; 3] {
-        let mut classes = [const { Vec::new() }; 3];
-        for (index, cipher) in self.today.iter().enumerate() {
-            let class = match self.policy.objection(cipher) {
-                Some(_) => 2,
-                None if self.policy.prefers(cipher) => 0,
-                None => 1,
-            };
-            classes[class].push(index);
-        }
-        classes
-    }
-
-    fn class(&self, members: &[usize], preference: Option<&str>) -> Vec<Place> {
-        let interval = |&index: &usize| self.speeds[index].as_ref().map(|it| it.interval);
-        let intervals: Vec<Option<Interval>> = members.iter().map(interval).collect();
-        let steps = arrange(&intervals, self.threshold);
-        let order: Vec<usize> = steps.iter().map(|&(member, _)| members[member]).collect();
-        let place = |(place, &(_, step)): (usize, &(usize, Step))| Place {
-            cipher: self.today[order[place]].clone(),
-            speed: self.speeds[order[place]].clone(),
-            today: order[place] + 1,
-            reason: self.reason(&order, place, step, members),
-            preference: preference.map(str::to_owned),
-        };
-        steps.iter().enumerate().map(place).collect()
-    }
-
-    fn reason(&self, order: &[usize], place: usize, step: Step, members: &[usize]) -> Reason {
-        let index = order[place];
-        if let Some(objection) = self.policy.objection(&self.today[index]) {
-            return Reason::Objection(objection, self.policy.name.clone());
-        }
-        let median = |index: usize| {
-            let speed = self.speeds[index].as_ref();
-            speed.map_or(f64::NAN, |speed| speed.interval.median)
-        };
-        let name = |index: usize| self.today[index].clone();
-        match step {
-            Step::Unmeasured => Reason::Unmeasured,
-            Step::Overtook { incumbent, fastest } => Reason::Faster {
-                than: name(members[incumbent]),
-                times: median(index) / median(members[incumbent]),
-                tied_with: Some(members[fastest]).filter(|&it| it != index).map(name),
-            },
-            Step::Kept => Reason::Kept {
-                overtaken_by: order[..place]
-                    .iter()
-                    .filter(|&&before| before > index)
-                    .map(|&before| name(before))
-                    .collect(),
-                compared: order[place + 1..]
-                    .iter()
-                    .any(|&after| self.speeds[after].is_some()),
-                threshold: self.threshold,
-            },
-        }
-    }
+/// By how much the fastest cipher, of today's and of those pinned, is faster than the one pinned first.
+fn price(places: &[Place], today: &[Option<Speed>]) -> Option<f64> {
+    let first = places.first()?.projected_mb_per_s()?;
+    let known = places.iter().filter_map(Place::projected_mb_per_s);
+    let others = today.iter().flatten().map(|it| it.projected_mb_per_s);
+    Some(known.chain(others).fold(first, f64::max) / first)
 }
 
 /// Groups against the leader of the group, not the neighbour: ties are not transitive.
@@ -466,44 +458,7 @@ fn ties(places: &[Place], threshold: f64) -> Vec<Vec<String>> {
 }
 
 /// The first cipher is what gets negotiated wherever the other side has it.
-fn gain(places: &[Place]) -> Option<f64> {
-    let today = places.iter().find(|place| place.today == 1)?;
-    Some(places.first()?.projected_mb_per_s()? / today.projected_mb_per_s()?)
-}
-
-fn limits(effective: &Effective, places: &[Place]) -> Vec<String> {
-    let mut limits = match effective.side {
-        Side::Client => client_limits(places),
-        Side::Server => vec![
-            "No effect on speed: the client's order decides, a server can only leave ciphers out."
-                .to_owned(),
-        ],
-    };
-    if !effective.alternatives.is_empty() {
-        limits.push(
-            "Which list holds depends on a Match that runs a command or asks the network; this is advice for the one shown."
-                .to_owned(),
-        );
-    }
-    limits
-}
-
-fn client_limits(places: &[Place]) -> Vec<String> {
-    let mut limits = vec![
-        "Nothing is added or removed, so whatever connects today still connects.".to_owned(),
-        "A connection uses the first cipher of this list that the server has; open ones keep theirs."
-            .to_owned(),
-        "Many short connections gain nothing: a handshake costs as much as some 100 MB.".to_owned(),
-    ];
-    let ends = [places.first(), places.iter().find(|place| place.today == 1)];
-    let projected = ends.map(|place| place.and_then(Place::projected_mb_per_s));
-    if let [Some(new), Some(old)] = projected
-        && new.min(old) > GIGABIT_MB_PER_S
-    {
-        limits.push(
-            "On a link of 1 Gbit/s or less (118 MB/s) the link is the limit; what is saved there is processor time."
-                .to_owned(),
-        );
-    }
-    limits
+fn gain(places: &[Place], today: &[Option<Speed>]) -> Option<f64> {
+    let today = today.first()?.as_ref()?.projected_mb_per_s;
+    Some(places.first()?.projected_mb_per_s()? / today)
 }

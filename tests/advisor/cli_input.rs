@@ -125,7 +125,7 @@ fn policies_are_read_and_refused_with_their_place() {
     assert!(ids.contains(&"policy-objection".into()), "{ids:?}");
     world
         .run(&["--policy", "/nonexistent.toml"])
-        .fails_with("is none of the built-in policies (balanced)");
+        .fails_with("is none of the built-in policies (balanced, cis, fips, stig)");
     world
         .run(&["--policy", "/"])
         .fails_with("/: cannot be read");

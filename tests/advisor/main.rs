@@ -54,6 +54,8 @@ mod output;
 mod perspective;
 mod plan;
 #[cfg(unix)]
+mod policies;
+#[cfg(unix)]
 mod precedence;
 #[cfg(unix)]
 mod question;

@@ -133,7 +133,7 @@ pub(crate) struct Options {
     /// The tree to read and write in place of /, for building images.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// A policy file, or the name of a built-in policy (balanced).
+    /// A policy file, or the name of a built-in policy (balanced, cis, fips, stig).
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// What the machine mostly does over SSH; overrules the policy.

@@ -8,17 +8,18 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use advisor::apply::{self, Applied, ApplyRequest};
+use advisor::diagnosis::LEFT_OUT;
 use advisor::examination::{Examination, ExaminationRequest};
 use advisor::files::Files;
 use advisor::output::{Change, Document, View};
-use advisor::plan::{Edit, unified_diff};
+use advisor::plan::{Edit, Target, unified_diff};
 use advisor::policy::{Policy, Profile};
 use advisor::resolver::Side;
 use anyhow::{Context, Result, bail};
 use engine::host::SystemCommands;
 use engine::report::Report;
 
-use super::args::{Action, EvidenceName, Options};
+use super::args::{Action, EvidenceName, Options, Sides};
 use super::emit::{emit, note};
 use super::interrupt;
 use super::live;
@@ -43,7 +44,9 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
         let undone = apply::recover(&here.files, &here.state, interrupt::while_writing())?;
         tell_left(undone.iter().flat_map(|it| &it.left));
     }
-    let mut examination = examination(&here, &policy, &report, options, options.side.list(), None);
+    let sides = sides(&here, &policy, options);
+    let mut examination = examination(&here, &policy, &report, options, sides, None);
+    warn(&examination);
     let mut applied = Applied::default();
     if action.apply {
         applied = apply(&here, &examination, action.no_validate, options)?;
@@ -66,6 +69,22 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Says, before anything is written and whatever is printed later, who can not connect any more.
+fn warn(examination: &Examination<'_>) {
+    let findings = examination.document().findings;
+    for finding in findings.iter().filter(|it| it.id == LEFT_OUT) {
+        note(&format!("{}; {}", finding.what, finding.evidence));
+    }
+}
+
+/// The sides asked for. A policy that restricts the server asks for it, where the machine's files are meant.
+fn sides(here: &Surroundings, policy: &Policy, options: &Options) -> &'static [Side] {
+    match (&here.perspective.client, options.side) {
+        (Target::System(_), Sides::Client) if policy.restrict => Sides::Both.list(),
+        (_, asked) => asked.list(),
+    }
 }
 
 /// Transfers are this machine's and move full packets: another tree has to be asked on its own hardware.

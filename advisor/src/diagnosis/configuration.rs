@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use super::{Finding, Subject};
+use super::{Finding, LEFT_OUT, Subject};
 use crate::policy::{Objection, Policy};
-use crate::resolver::{Effective, Severity, Source};
+use crate::resolver::{Effective, Severity, Side, Source};
 
 /// The resolver's problems, as findings. A file both sides read is reported once.
 pub(super) fn problems(subject: Subject<'_>) -> Vec<Finding> {
@@ -62,8 +62,8 @@ fn objection(effective: &Effective, policy: &Policy) -> Option<Finding> {
         .collect();
     let names: Vec<&str> = objected.iter().map(|(name, _)| *name).collect();
     let program = match effective.side {
-        crate::resolver::Side::Client => "ssh",
-        crate::resolver::Side::Server => "sshd",
+        Side::Client => "ssh",
+        Side::Server => "sshd",
     };
     (!names.is_empty()).then(|| {
         Finding::new(
@@ -74,9 +74,41 @@ fn objection(effective: &Effective, policy: &Policy) -> Option<Finding> {
                 policy.name
             ),
             names.join(", "),
-            "an order only puts them last; remove them by hand if no peer needs them",
+            match (&policy.exact, policy.restrict, effective.side) {
+                (Some(_), ..) | (None, true, Side::Server) => {
+                    "the recommended list leaves them out"
+                }
+                _ => "an order only puts them last; remove them by hand if no peer needs them",
+            },
         )
     })
+}
+
+/// Ciphers that the recommended list leaves out, and who misses them.
+pub(super) fn left_out(subject: Subject<'_>) -> Vec<Finding> {
+    let sides = [Side::Client, Side::Server];
+    let advices = sides
+        .into_iter()
+        .filter_map(|side| subject.recommendation.side(side));
+    let findings = advices.filter_map(|advice| {
+        let dropped = advice.dropped();
+        let (peers, here) = match advice.side {
+            Side::Client => ("servers", "be reached"),
+            Side::Server => ("clients", "connect"),
+        };
+        (!dropped.is_empty()).then(|| {
+            Finding::new(
+                LEFT_OUT,
+                Severity::Warning,
+                format!(
+                    "WARNING: with the recommended list, {peers} that know only what it leaves out can not {here} any more"
+                ),
+                format!("left out: {}; left: {}", dropped.join(", "), advice.order().join(", ")),
+                "try it on one host first and keep a session open there; advisor --rollback puts the old list back",
+            )
+        })
+    });
+    findings.collect()
 }
 
 /// Commented-out `Ciphers` lines that are not the default, though they look like it.

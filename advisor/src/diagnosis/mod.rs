@@ -29,6 +29,9 @@ use crate::policy::Policy;
 use crate::recommendation::Recommendation;
 use crate::resolver::{Effective, Severity};
 
+/// The finding that the recommended list leaves ciphers out.
+pub const LEFT_OUT: &str = "ciphers-left-out";
+
 /// Something worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -108,6 +111,7 @@ pub fn diagnose(
     findings.extend(dropbear::findings(subject.report));
     findings.extend(transfers::findings(subject));
     findings.extend(configuration::objections(subject));
+    findings.extend(configuration::left_out(subject));
     findings.extend(configuration::examples(subject, read));
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings

@@ -230,6 +230,14 @@ pub struct AdviceRecord {
     pub gain: Option<f64>,
     /// Whether the order is not today's.
     pub differs: bool,
+    /// The policy that pins this list, where one does.
+    pub pinned: Option<String>,
+    /// By how much the fastest cipher would be faster than the one that policy puts first.
+    pub price: Option<f64>,
+    /// What is recommended and not in today's list.
+    pub added: Vec<String>,
+    /// What is in today's list and not recommended.
+    pub dropped: Vec<String>,
     /// What the order can and cannot change.
     pub limits: Vec<String>,
 }
@@ -500,6 +508,10 @@ impl From<&Advice> for AdviceRecord {
             ties: advice.ties.clone(),
             gain: advice.gain,
             differs: advice.differs(),
+            pinned: advice.pinned.clone(),
+            price: advice.price,
+            added: advice.added().into_iter().map(str::to_owned).collect(),
+            dropped: advice.dropped().into_iter().map(str::to_owned).collect(),
             limits: advice.limits.clone(),
         }
     }

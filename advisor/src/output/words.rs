@@ -37,10 +37,10 @@ pub fn verdict(document: &Document) -> String {
     if document.changed {
         return written(document, advice);
     }
-    let sentence = match lead {
+    let sentence = by_policy(advice, lead).unwrap_or_else(|| match lead {
         Side::Client => compared(advice, first),
         Side::Server => compared_server(advice, first),
-    };
+    });
     match recommendation.evidence {
         Some(Evidence::Native) => format!("By this program's own kernels only: {sentence}"),
         _ => sentence,
@@ -75,6 +75,24 @@ fn written(document: &Document, advice: &AdviceRecord) -> String {
         (true, Some(best), _) => format!("Written: ssh now prefers {}.", short(best)),
         _ => "Written: sshd has the recommended order.".to_owned(),
     }
+}
+
+/// A list that a policy pins is judged by the policy, not by speed.
+fn by_policy(advice: &AdviceRecord, lead: Side) -> Option<String> {
+    let policy = advice.pinned.as_ref()?;
+    let has = if advice.differs {
+        "has another list than"
+    } else {
+        "keeps the list that"
+    };
+    let price = advice.price.filter(|price| *price > 1.05);
+    let price = price.map_or_else(String::new, |price| {
+        format!("; the fastest cipher would move {price:.1} × the data of its first")
+    });
+    Some(format!(
+        "{} {has} policy {policy} pins{price}.",
+        binary(lead)
+    ))
 }
 
 fn compared(advice: &AdviceRecord, first: &str) -> String {

@@ -8,7 +8,7 @@ use engine::algorithm::Cipher;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Form, Policy, PolicyError, Profile};
+use super::{Form, Objection, Policy, PolicyError, Profile};
 use crate::resolver::Location;
 
 /// The keys of the file; `balanced.toml` explains them.
@@ -28,6 +28,22 @@ struct Keys {
     profile: Profile,
     #[serde(default)]
     form: Form,
+    #[serde(default)]
+    required: Vec<Spanned<String>>,
+    #[serde(default)]
+    classes: Vec<Vec<Spanned<String>>>,
+    exact: Option<Spanned<Vec<Spanned<String>>>>,
+    #[serde(default)]
+    accepted: Vec<Spanned<Vec<Spanned<String>>>>,
+    #[serde(default = "yes")]
+    respect_pinned: bool,
+    restrict: Option<Spanned<bool>>,
+    #[serde(default = "yes")]
+    keep_ctr: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// Ciphers that releases before 8.5 knew: old lists forbid them, and a misspelt name must not pass for one.
@@ -65,8 +81,11 @@ struct Source<'a> {
 impl Source<'_> {
     fn policy(&self, keys: Keys) -> Result<Policy, PolicyError> {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let allowed = keys.allowed.map(|list| self.allowed(list)).transpose()?;
-        Ok(Policy {
+        self.agree(&keys)?;
+        let allowed = keys.allowed.map(|list| self.some(list)).transpose()?;
+        let classes = keys.classes.into_iter().map(|class| self.ciphers(class));
+        let accepted = keys.accepted.into_iter().map(|list| self.some(list));
+        let policy = Policy {
             name: keys.name.unwrap_or_else(|| stem.into_owned()),
             description: keys.description.unwrap_or_default(),
             allowed,
@@ -76,13 +95,75 @@ impl Source<'_> {
             threshold: self.threshold(keys.threshold_percent)?,
             profile: keys.profile,
             form: keys.form,
-        })
+            required: self.ciphers(keys.required.clone())?,
+            classes: classes.collect::<Result<_, _>>()?,
+            exact: keys.exact.clone().map(|list| self.some(list)).transpose()?,
+            accepted: accepted.collect::<Result<_, _>>()?,
+            respect_pinned: keys.respect_pinned,
+            restrict: keys.restrict.is_some_and(Spanned::into_inner),
+            keep_ctr: keys.keep_ctr,
+        };
+        let exact = keys.exact.iter().flat_map(Spanned::get_ref);
+        self.admit(&policy, keys.required.iter().chain(exact))?;
+        Ok(policy)
     }
 
-    fn allowed(&self, list: Spanned<Vec<Spanned<String>>>) -> Result<Vec<String>, PolicyError> {
+    /// Keys that leave each other nothing to say.
+    fn agree(&self, keys: &Keys) -> Result<(), PolicyError> {
+        let mut lists: Vec<Vec<&Spanned<String>>> = vec![keys.classes.iter().flatten().collect()];
+        let pinned = keys.exact.iter().chain(&keys.accepted);
+        lists.extend(pinned.map(|list| list.get_ref().iter().collect()));
+        for list in lists {
+            for (index, name) in list.iter().enumerate() {
+                if list[..index]
+                    .iter()
+                    .any(|it| it.get_ref() == name.get_ref())
+                {
+                    let what = format!("{:?} has its place already", name.get_ref());
+                    return Err(self.error(name.span(), what, "name it once"));
+                }
+            }
+        }
+        let Some(exact) = &keys.exact else {
+            return Ok(());
+        };
+        if !keys.classes.is_empty() || keys.prefer_256 {
+            let cure = "leave out exact, or classes and prefer_256";
+            return Err(self.error(exact.span(), "an exact list has its order already", cure));
+        }
+        match keys.restrict.as_ref().filter(|it| *it.get_ref()) {
+            Some(restrict) => {
+                let what = "an exact list leaves nothing to restrict";
+                Err(self.error(restrict.span(), what, "leave one of the two out"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What a policy asks for it must not object to.
+    fn admit<'n>(
+        &self,
+        policy: &Policy,
+        mut wanted: impl Iterator<Item = &'n Spanned<String>>,
+    ) -> Result<(), PolicyError> {
+        let refused = wanted.find_map(|name| Some((name, policy.objection(name.get_ref())?)));
+        let Some((name, objection)) = refused else {
+            return Ok(());
+        };
+        let rule = match objection {
+            Objection::NotAllowed => "is not among those this policy allows",
+            Objection::Forbidden => "is forbidden by this policy",
+            Objection::ShortKey => "has a shorter key than this policy admits",
+        };
+        let what = format!("{:?} is asked for here, but {rule}", name.get_ref());
+        Err(self.error(name.span(), what, "change one of the two"))
+    }
+
+    /// A list that may not be empty.
+    fn some(&self, list: Spanned<Vec<Spanned<String>>>) -> Result<Vec<String>, PolicyError> {
         if list.get_ref().is_empty() {
-            let cure = "name at least one cipher, or leave the key out to allow all";
-            return Err(self.error(list.span(), "no cipher is allowed", cure));
+            let cure = "name at least one cipher, or leave the key out";
+            return Err(self.error(list.span(), "no cipher is named", cure));
         }
         self.ciphers(list.into_inner())
     }
@@ -175,7 +256,7 @@ mod tests {
         );
         assert_eq!(
             refusal("allowed = []"),
-            "site.toml:1:11: no cipher is allowed; name at least one cipher, or leave the key out to allow all"
+            "site.toml:1:11: no cipher is named; name at least one cipher, or leave the key out"
         );
         assert_eq!(
             refusal("minimum_key_bits = 512"),
@@ -195,6 +276,50 @@ mod tests {
             profile.starts_with("site.toml:1:11: unknown variant `huge`"),
             "{profile}"
         );
+    }
+
+    #[test]
+    fn keys_that_contradict_each_other_are_told() {
+        for (text, told) in [
+            (
+                "forbidden = ['aes128-ctr']\nrequired = ['aes256-ctr', 'aes128-ctr']\n",
+                "site.toml:2:27: \"aes128-ctr\" is asked for here, but is forbidden by this policy; change one of the two",
+            ),
+            (
+                "minimum_key_bits = 256\nexact = ['aes128-ctr']\n",
+                "site.toml:2:10: \"aes128-ctr\" is asked for here, but has a shorter key than this policy admits; change one of the two",
+            ),
+            (
+                "exact = ['aes128-ctr']\nrequired = ['aes256-ctr']\n",
+                "site.toml:2:13: \"aes256-ctr\" is asked for here, but is not among those this policy allows; change one of the two",
+            ),
+            (
+                "classes = [['aes128-ctr'], ['aes256-ctr', 'aes128-ctr']]",
+                "site.toml:1:43: \"aes128-ctr\" has its place already; name it once",
+            ),
+            (
+                "exact = ['aes128-ctr', 'aes128-ctr']",
+                "site.toml:1:24: \"aes128-ctr\" has its place already; name it once",
+            ),
+            (
+                "prefer_256 = true\nexact = ['aes128-ctr']\n",
+                "site.toml:2:9: an exact list has its order already; leave out exact, or classes and prefer_256",
+            ),
+            (
+                "exact = ['aes128-ctr']\nrestrict = true\n",
+                "site.toml:2:12: an exact list leaves nothing to restrict; leave one of the two out",
+            ),
+            (
+                "accepted = [[]]",
+                "site.toml:1:13: no cipher is named; name at least one cipher, or leave the key out",
+            ),
+            (
+                "classes = [['aes128-gcm']]",
+                "site.toml:1:13: \"aes128-gcm\" is no cipher; write \"aes128-gcm@openssh.com\"",
+            ),
+        ] {
+            assert_eq!(refusal(text), told);
+        }
     }
 
     #[test]

@@ -34,6 +34,20 @@ pub struct Policy {
     pub profile: Profile,
     /// How a new line is written.
     pub form: Form,
+    /// Ciphers that must be in a list; one that is missing is added.
+    pub required: Vec<String>,
+    /// Classes that go one before the other, whatever the speed; what is in none comes behind them.
+    pub classes: Vec<Vec<String>>,
+    /// The very list, in this order, that is to hold.
+    pub exact: Option<Vec<String>>,
+    /// Other lists that are as good as the exact one, and stay where they are found.
+    pub accepted: Vec<Vec<String>>,
+    /// Whether a list that a built-in policy pins is left as it is.
+    pub respect_pinned: bool,
+    /// Whether a server leaves slow ciphers out, so that clients come to use a fast one.
+    pub restrict: bool,
+    /// Whether what a server keeps then holds at least one AES-CTR.
+    pub keep_ctr: bool,
 }
 
 /// What a machine mostly does over SSH.
@@ -107,24 +121,46 @@ pub struct PolicyError {
     pub cure: String,
 }
 
-const BALANCED: &str = include_str!("../../../assets/policy/balanced.toml");
+/// The files of the built-in policies, in the order of [`Policy::BUILT_IN`].
+const TEXTS: [&str; 4] = [
+    include_str!("../../../assets/policy/balanced.toml"),
+    include_str!("../../../assets/policy/cis.toml"),
+    include_str!("../../../assets/policy/fips.toml"),
+    include_str!("../../../assets/policy/stig.toml"),
+];
 
 impl Default for Policy {
     /// The built-in `balanced`.
     fn default() -> Self {
-        Self::parse(Path::new("balanced.toml"), BALANCED.as_bytes())
-            .expect("a test parses the built-in policy")
+        Self::built_in("balanced").expect("it is the first of the list")
     }
 }
 
 impl Policy {
     /// The names of the policies this program brings.
-    pub const BUILT_IN: &[&str] = &["balanced"];
+    pub const BUILT_IN: &[&str] = &["balanced", "cis", "fips", "stig"];
 
     /// The policy of that built-in name.
     #[must_use]
     pub fn built_in(name: &str) -> Option<Self> {
-        (name == "balanced").then(Self::default)
+        let at = Self::BUILT_IN.iter().position(|it| *it == name)?;
+        let path = format!("{name}.toml");
+        let policy = Self::parse(Path::new(&path), TEXTS[at].as_bytes());
+        Some(policy.expect("a test parses the built-in policies"))
+    }
+
+    /// The built-in policy that pins this very list, in this order.
+    #[must_use]
+    pub fn that_pins(list: &[String]) -> Option<Self> {
+        let policies = Self::BUILT_IN.iter().copied().filter_map(Self::built_in);
+        policies.into_iter().find(|policy| policy.pins(list))
+    }
+
+    /// Whether this list, in this order, is one that the policy asks for by name.
+    #[must_use]
+    pub fn pins(&self, list: &[String]) -> bool {
+        let mut pinned = self.exact.iter().chain(&self.accepted);
+        pinned.any(|it| it == list)
     }
 
     /// Reads the text of a policy; `path` is for messages, and its stem the name where none is given.
@@ -142,10 +178,19 @@ impl Policy {
         if lists(&self.forbidden) {
             return Some(Objection::Forbidden);
         }
-        if self.allowed.as_deref().is_some_and(|list| !lists(list)) {
+        let mut only = [&self.allowed, &self.exact].into_iter().flatten();
+        if only.any(|list| !lists(list)) {
             return Some(Objection::NotAllowed);
         }
         (key_bits(cipher) < self.minimum_key_bits).then_some(Objection::ShortKey)
+    }
+
+    /// The class of a cipher, from 0; what is in none comes behind the last.
+    #[must_use]
+    pub fn class(&self, cipher: &str) -> usize {
+        let mut classes = self.classes.iter();
+        let found = classes.position(|class| class.iter().any(|name| name == cipher));
+        found.unwrap_or(self.classes.len())
     }
 
     /// Whether this cipher goes before others because of its key length.
@@ -173,6 +218,28 @@ mod tests {
                 .iter()
                 .all(|cipher| policy.objection(cipher.name()).is_none())
         );
+    }
+
+    #[test]
+    fn every_built_in_policy_parses_and_is_named_as_it_is_asked_for() {
+        for name in Policy::BUILT_IN {
+            let policy = Policy::built_in(name).unwrap();
+            assert_eq!(policy.name, *name);
+            assert!(!policy.description.is_empty());
+        }
+        assert_eq!(Policy::built_in("none"), None);
+    }
+
+    #[test]
+    fn a_pinned_list_is_known_by_its_order() {
+        let stig = Policy::built_in("stig").unwrap();
+        let mut list = stig.exact.clone().unwrap();
+        assert_eq!(Policy::that_pins(&list), Some(stig.clone()));
+        for other in &stig.accepted {
+            assert_eq!(Policy::that_pins(other), Some(stig.clone()));
+        }
+        list.swap(0, 1);
+        assert_eq!(Policy::that_pins(&list), None);
     }
 
     #[test]

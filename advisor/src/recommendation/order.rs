@@ -30,7 +30,7 @@ impl Interval {
 
     /// By proven speed, the lower end: then whatever is beaten at all is beaten by the fastest.
     /// It does not depend on where a cipher stands today.
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+    pub(super) fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let proven = self.low.total_cmp(&other.low);
         proven
             .then(self.median.total_cmp(&other.median))
