@@ -18,6 +18,8 @@ mod installed;
 mod interop;
 mod libraries;
 mod measure;
+#[cfg(target_arch = "x86_64")]
+mod models;
 mod offer;
 mod openssh;
 mod packet;
