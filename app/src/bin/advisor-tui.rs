@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use advisor::output::{Style, View, text};
+use advisor::output::{Style, View, text, visible};
 use anyhow::{Context, Result, bail};
 use app::job::HostJob;
 use app::model::Question;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     match start() {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("advisor-tui: {error:#}");
+            eprintln!("advisor-tui: {}", visible(&format!("{error:#}")));
             ExitCode::from(2)
         }
     }

@@ -100,7 +100,11 @@ pub fn view(model: &Model) -> Vec<ApplyItem> {
         }
     }
     items.extend(past(model));
-    items
+    let shown = |it: ApplyItem| ApplyItem {
+        item: it.item.shown(),
+        ..it
+    };
+    items.into_iter().map(shown).collect()
 }
 
 /// Whether there is something to write that may be written.

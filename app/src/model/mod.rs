@@ -16,6 +16,7 @@ pub mod numbers;
 pub mod overview;
 pub mod page;
 pub mod prompt;
+mod shown;
 #[cfg(test)]
 mod tests;
 pub mod transfers;
