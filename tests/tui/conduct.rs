@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::seat::{BINARY, Seat, Shell, Tree};
+use crate::seat::{BINARY, SHORT, Seat, Shell, Tree};
 use crate::support::program;
 
 #[test]
@@ -35,7 +35,8 @@ fn it_opens_walks_the_screens_and_leaves_no_trace() {
 
 #[test]
 fn a_measurement_is_stopped_and_its_rounds_become_advice() {
-    let mut seat = Seat::take(&[]);
+    let tree = Tree::new("stopped");
+    let mut seat = Seat::with(&["--root", tree.path(), "--time-budget", "60s"], &[]);
     seat.press("2");
     seat.see_text("x stop");
     // A bar: the first rounds are there.
@@ -90,8 +91,9 @@ fn a_terminal_without_utf8_gets_ascii() {
 
 #[test]
 fn a_dumb_terminal_and_a_pipe_get_lines_without_escapes() {
-    let mut seat = Seat::take(&[("TERM", "dumb")]);
+    let mut seat = Seat::with(&SHORT, &[("TERM", "dumb")]);
     let piped = Command::new(BINARY)
+        .args(SHORT)
         .env("TERM", "xterm")
         .env("HOME", env!("CARGO_TARGET_TMPDIR"))
         .output()
@@ -116,7 +118,7 @@ fn a_wrong_option_is_named() {
 #[test]
 fn from_measuring_to_writing_to_undoing_with_keys_alone() {
     let tree = Tree::new("errand");
-    let mut seat = Seat::with(&["--root", tree.path()], &[]);
+    let mut seat = Seat::with(&["--root", tree.path(), SHORT[0], SHORT[1]], &[]);
     seat.press("2");
     seat.see_text("x stop");
     seat.see_text("m measure");
@@ -201,69 +203,116 @@ fn idle_costs_nothing() {
     assert_eq!(seat.end(), 0);
 }
 
-/// The face with a clock that panics at its third look, run in a terminal by the test below.
-#[test]
-#[ignore = "run by a_panic_restores_the_terminal_first"]
-fn a_face_that_panics() {
-    struct Trap(std::sync::atomic::AtomicUsize);
-    impl engine::host::Clock for Trap {
-        fn wall(&self) -> Duration {
-            let looks = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            assert!(looks < 2, "forced");
-            Duration::ZERO
-        }
-        fn thread_cpu(&self) -> Duration {
-            Duration::ZERO
-        }
-        fn since_1970(&self) -> Duration {
-            Duration::ZERO
-        }
-    }
-    let gate = engine::measure::Gate::default();
-    let job = app::job::HostJob::here(gate.clone(), |name| std::env::var(name).ok()).unwrap();
-    let face = app::tui::Face {
-        clock: Box::new(Trap(0.into())),
-        gate,
-        pauses: app::pause::Pauses::default(),
-        appearance: app::tui::Appearance::default(),
-        mouse: true,
-        screen: || Box::new(std::io::stdout()),
-        report: None,
-    };
-    let _ = app::tui::run(job, &face);
-}
-
-#[test]
-fn a_panic_restores_the_terminal_first() {
-    let program = std::env::current_exe().unwrap();
-    let name = "conduct::a_face_that_panics";
-    let arguments = ["--exact", name, "--ignored", "--nocapture"];
-    let mut seat = Seat::of(
-        &program.display().to_string(),
-        &arguments,
-        &[("RUST_BACKTRACE", "0")],
-    );
-    assert_ne!(seat.end(), 0);
-    assert!(seat.is_restored());
-    let left = seat.screen.screen().contents();
-    assert!(left.contains("forced"), "the panic is told: {left}");
-}
-
 #[test]
 fn a_stopped_program_goes_on_with_a_whole_screen_and_its_measurement() {
     let Some(program) = program("tmux", "tmux") else {
         return;
     };
     let shell = Shell::open(program.to_str().unwrap(), "stop");
-    shell.tmux(&["send-keys", BINARY, "Enter"]);
+    let started = format!("{BINARY} --time-budget 4s");
+    shell.tmux(&["send-keys", &started, "Enter"]);
     shell.see("[1 Overview]");
     shell.tmux(&["send-keys", "2"]);
     shell.see("x stop");
     shell.tmux(&["send-keys", "C-z"]);
     shell.see("Stopped");
+    // Whatever it measures with stands still.
+    let (process, before) = shell.job();
+    assert_eq!(process, "T");
+    assert_eq!(shell.job(), (process, before), "no processor time passes");
     shell.tmux(&["send-keys", "fg", "Enter"]);
     shell.see("[2 Measure]");
     shell.see("m measure");
     shell.tmux(&["send-keys", "q"]);
     shell.see("ssh prefers");
+}
+
+#[test]
+fn a_real_connection_carries_bytes_and_nothing_of_it_is_left() {
+    if program("sshd", "openssh-server").is_none() || program("ssh", "openssh-client").is_none() {
+        return;
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tui-carry");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let folder_name = folder.to_str().unwrap();
+    let mut seat = Seat::with(&["--time-budget", "3600s"], &[("TMPDIR", folder_name)]);
+    seat.press("2");
+    seat.see_text("real transfers:");
+    seat.see("a cipher that was carried", |screen| {
+        let text = screen.contents();
+        text.contains("Real transfers: MB/s") && text.contains("chacha20-poly1305")
+    });
+    seat.press("q");
+    assert_eq!(seat.end(), 0);
+    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    std::fs::remove_dir(&folder).unwrap();
+}
+
+#[test]
+fn the_line_under_the_cursor_goes_to_the_clipboard_of_the_terminal() {
+    let tree = Tree::new("copy");
+    let saved = tree.report();
+    let mut seat = Seat::with(&["--measurements", &saved], &[]);
+    seat.see_text("aes128-gcm would move");
+    seat.press("c");
+    seat.see_text("Copied");
+    let sent = String::from_utf8_lossy(&seat.bytes).into_owned();
+    let copied = sent.split("\u{1b}]52;c;").nth(1).unwrap();
+    // The first of the answer, in base 64: "ssh prefers ".
+    assert!(copied.starts_with("c3NoIHByZWZlcnMg"), "{copied:.60}");
+    seat.press("q");
+    assert_eq!(seat.end(), 0);
+}
+
+#[test]
+fn a_file_of_settings_changes_looks_and_keys() {
+    let tree = Tree::new("settings");
+    let saved = tree.report();
+    let folder = tree.0.join("config");
+    std::fs::create_dir_all(folder.join("cipher-advisor")).unwrap();
+    let file = folder.join("cipher-advisor/advisor-tui.toml");
+    std::fs::write(&file, "ascii = true\n[keys]\nquit = [\"Z\"]\n").unwrap();
+    let variables = [("XDG_CONFIG_HOME", folder.to_str().unwrap())];
+    let mut seat = Seat::with(&["--measurements", &saved], &variables);
+    seat.see_text("aes128-gcm would move");
+    seat.see_text("Z quit");
+    seat.press("q7");
+    seat.see_text("[7 Help]");
+    seat.press("Z");
+    assert_eq!(seat.end(), 0);
+    assert!(seat.bytes.is_ascii());
+
+    std::fs::write(&file, "ascii = true\n[keys]\nquit = [\"F99\"]\n").unwrap();
+    let mut command = Command::new(BINARY);
+    command.env("XDG_CONFIG_HOME", &folder);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let place = format!("{}:3:9: \"F99\" is no key", file.display());
+    assert!(told.contains(&place), "{told}");
+}
+
+#[test]
+fn a_log_is_kept_in_a_file_where_it_is_wanted() {
+    let tree = Tree::new("log");
+    let saved = tree.report();
+    let state = tree.0.join("state");
+    let variables = [("XDG_STATE_HOME", state.to_str().unwrap())];
+    for (arguments, kept) in [
+        (["--measurements", &saved].as_slice(), false),
+        (["--measurements", &saved, "-v"].as_slice(), true),
+    ] {
+        let mut seat = Seat::with(arguments, &variables);
+        seat.see_text("aes128-gcm would move");
+        seat.press("q");
+        assert_eq!(seat.end(), 0);
+        let log = std::fs::read_to_string(state.join("cipher-advisor/advisor-tui.log"));
+        let log = log.unwrap_or_default();
+        assert_eq!(log.contains("to do: quit"), kept, "{log}");
+        assert_eq!(log.contains("done: the examination"), kept, "{log}");
+        let shown = String::from_utf8_lossy(&seat.bytes).into_owned();
+        assert!(!shown.contains("to do:"), "never on the screen");
+    }
 }

@@ -17,3 +17,5 @@ mod seat;
 #[cfg(unix)]
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(unix)]
+mod unusual;

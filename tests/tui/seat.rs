@@ -14,7 +14,14 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use crate::scene::judged;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_advisor-tui");
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+/// How long the expected screen may take. Emulators and busy machines ask for more.
+pub(crate) fn deadline() -> Duration {
+    let thin = std::env::var_os("ADVISOR_TEST_EFFORT").is_some_and(|it| it == "thin");
+    Duration::from_secs(if thin { 120 } else { 10 })
+}
+
+/// A measurement that is over well before the deadline.
+pub(crate) const SHORT: [&str; 2] = ["--time-budget", "3s"];
 
 /// The binary in a terminal of 80×24.
 pub(crate) struct Seat {
@@ -81,7 +88,7 @@ impl Seat {
 
     /// Reads until the screen is as wanted.
     pub(crate) fn see(&mut self, what: &str, wanted: impl Fn(&vt100::Screen) -> bool) {
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + deadline();
         while !wanted(self.screen.screen()) {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
@@ -102,13 +109,15 @@ impl Seat {
     pub(crate) fn end(&mut self) -> u32 {
         // The terminal ends its output when the program has ended.
         loop {
-            match self.output.recv_timeout(DEADLINE) {
+            match self.output.recv_timeout(deadline()) {
                 Ok(chunk) => {
                     self.screen.process(&chunk);
                     self.bytes.extend(chunk);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("it does not end"),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("it does not end:\n{}", self.screen.screen().contents())
+                }
             }
         }
         self.child.wait().unwrap().exit_code()
@@ -211,7 +220,7 @@ impl Shell {
     }
 
     pub(crate) fn see(&self, text: &str) {
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + deadline();
         loop {
             let screen = self.tmux(&["capture-pane", "-p"]);
             if screen.contains(text) {
@@ -220,6 +229,27 @@ impl Shell {
             assert!(Instant::now() < deadline, "no {text}:\n{screen}");
             thread::yield_now();
         }
+    }
+}
+
+impl Shell {
+    /// State and processor time of the only job of the shell.
+    pub(crate) fn job(&self) -> (String, u64) {
+        let shell = self.tmux(&["list-panes", "-F", "#{pane_pid}"]);
+        let shell = shell.trim();
+        let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
+        let child = children.unwrap().trim().to_owned();
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap();
+        let mut fields = stat.rsplit(')').next().unwrap().split_ascii_whitespace();
+        let state = fields.next().unwrap().to_owned();
+        (
+            state,
+            fields
+                .skip(10)
+                .take(2)
+                .map(|it| it.parse::<u64>().unwrap())
+                .sum(),
+        )
     }
 }
 

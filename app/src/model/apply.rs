@@ -38,7 +38,7 @@ impl Step {
     /// Every step, in order.
     pub const ALL: [Self; 4] = [Self::Lock, Self::Validate, Self::Write, Self::Verify];
 
-    const fn text(self) -> &'static str {
+    pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Lock => "lock, and compare the files with what was read",
             Self::Validate => "ask the installed ssh about the candidate",

@@ -190,10 +190,10 @@ fn sizes(model: &Model) -> Vec<usize> {
 
 fn nothing(model: &Model) -> String {
     let doing = model.progress.as_ref().map(|it| it.doing);
-    if doing == Some(Doing::Packets) {
-        "The first numbers come when every cipher has had its rounds.".to_owned()
-    } else if doing.is_some() {
+    if doing == Some(Doing::Transfers) {
         "Real transfers come first, through ssh and a private sshd; then packets.".to_owned()
+    } else if doing.is_some() {
+        "The first numbers come when every cipher has had its rounds.".to_owned()
     } else if model.report().is_some() {
         "Nothing was measured for this packet size and direction.".to_owned()
     } else {

@@ -152,7 +152,7 @@ fn run(model: &mut Model, action: Action) -> Vec<Effect> {
             model.traces = measure::Traces::default();
             return vec![Effect::Measure];
         }
-        Action::Stop if model.is_measuring() => return vec![Effect::Stop],
+        Action::Stop if model.is_measuring() || model.is_writing() => return vec![Effect::Stop],
         Action::Measure | Action::Stop => {}
         Action::SmallerPackets => model.bytes = measure::neighbour(model, false),
         Action::LargerPackets => model.bytes = measure::neighbour(model, true),
