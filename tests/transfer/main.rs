@@ -17,6 +17,8 @@ macro_rules! trials {
 }
 
 #[cfg(unix)]
+mod dropbear;
+#[cfg(unix)]
 mod endings;
 #[cfg(unix)]
 mod footings;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
     }
     let rooms = [
         openssh::tests(),
+        dropbear::tests(),
         endings::tests(),
         footings::tests(),
         other_host::tests(),

@@ -46,7 +46,7 @@ fn every_cipher_carries_bytes_both_ways() {
 }
 
 /// The bytes arrive, and nobody worked longer than there were processors.
-fn check(carrier: &mut dyn Carrier, request: &TransferRequest) {
+pub(crate) fn check(carrier: &mut dyn Carrier, request: &TransferRequest) {
     let started = Instant::now();
     let run = carrier.run(request).unwrap();
     let wall = started.elapsed().as_secs_f64();

@@ -13,12 +13,14 @@ use std::time::{Duration, Instant};
 
 use engine::host::SystemCommands;
 use engine::installed::{DiscoverRequest, Installed, discover};
-use engine::transfer::{self, Carrier, FdPassHelper, TransferFailure, TransferRequest, Way};
+use engine::transfer::{
+    self, Carrier, FdPassHelper, Implementation, TransferFailure, TransferRequest, Way,
+};
 use tempfile::TempDir;
 
 use crate::support;
 
-/// The hidden word, followed by `once` or `long`.
+/// The hidden word, followed by `once` or `long` and the name of an implementation.
 const WORD: &str = "__stage";
 
 /// Plays its part where it was started as a stage. `once` carries a little and says how much; `long` says
@@ -29,9 +31,12 @@ pub(crate) fn play() -> Option<ExitCode> {
         return None;
     }
     let is_long = args.next().unwrap() == "long";
+    let implementation = args.next().unwrap();
+    let mut known = IMPLEMENTATIONS.into_iter();
+    let implementation = known.find(|it| it.name() == implementation).unwrap();
     let cancel = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&cancel)).unwrap();
-    let result = carrier_of(&installed(), &cancel).and_then(|mut carrier| {
+    let result = carrier_by(implementation, &installed(), &cancel).and_then(|mut carrier| {
         if is_long {
             println!("running");
             std::io::stdout().flush().unwrap();
@@ -53,11 +58,45 @@ pub(crate) fn play() -> Option<ExitCode> {
     })
 }
 
+/// All there are.
+pub(crate) const IMPLEMENTATIONS: [Implementation; 3] = [
+    Implementation::OpenSsh,
+    Implementation::Dropbear,
+    Implementation::DropbearToOpenSsh,
+];
+
 /// OpenSSH of this machine; `None` after saying which package would bring it.
 pub(crate) fn openssh() -> Option<Installed> {
     support::program("ssh", "openssh-client")?;
     support::program("sshd", "openssh-server")?;
     Some(installed())
+}
+
+/// What is on this machine, with both ends of an implementation; `None` after saying what is missing.
+pub(crate) fn both_ends(of: Implementation) -> Option<Installed> {
+    let (client, server) = match of {
+        Implementation::OpenSsh => return openssh(),
+        Implementation::Dropbear => ("dropbear-bin", ("dropbear", "dropbear-bin")),
+        Implementation::DropbearToOpenSsh => ("dropbear-bin", ("sshd", "openssh-server")),
+    };
+    support::program("dbclient", client)?;
+    support::program(server.0, server.1)?;
+    if of == Implementation::Dropbear && !mounts_are_private() {
+        support::skip_here("dropbear needs a private mount namespace, and none can be made");
+        return None;
+    }
+    Some(installed())
+}
+
+/// Whether whoever runs this may have mounts of its own.
+pub(crate) fn mounts_are_private() -> bool {
+    let script = "mount -t tmpfs tmpfs /mnt";
+    let plain: &[&str] = &["--mount", "sh", "-c", script];
+    let by_user: &[&str] = &["--user", "--map-root-user", "--mount", "sh", "-c", script];
+    [plain, by_user].iter().any(|words| {
+        let output = Command::new("unshare").args(*words).output();
+        output.is_ok_and(|output| output.status.success())
+    })
 }
 
 fn installed() -> Installed {
@@ -68,8 +107,21 @@ pub(crate) fn carrier_of(
     installed: &Installed,
     cancel: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
+    carrier_by(Implementation::OpenSsh, installed, cancel)
+}
+
+pub(crate) fn carrier_by(
+    implementation: Implementation,
+    installed: &Installed,
+    cancel: &Arc<AtomicBool>,
+) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
+    let make = match implementation {
+        Implementation::OpenSsh => transfer::openssh,
+        Implementation::Dropbear => transfer::dropbear,
+        Implementation::DropbearToOpenSsh => transfer::dropbear_to_openssh,
+    };
     let helper = FdPassHelper::this_program().unwrap();
-    transfer::openssh(installed, helper, Arc::clone(cancel))
+    make(installed, helper, Arc::clone(cancel))
 }
 
 pub(crate) fn request(way: Way, slice: Duration, most_bytes: u64) -> TransferRequest {
@@ -86,12 +138,22 @@ pub(crate) fn request(way: Way, slice: Duration, most_bytes: u64) -> TransferReq
 /// a stage leaves behind.
 pub(crate) struct Stage {
     folder: TempDir,
+    pub(crate) implementation: Implementation,
 }
 
 impl Stage {
-    pub(crate) fn new() -> Self {
+    /// One for each implementation with both ends on this machine.
+    pub(crate) fn each() -> impl Iterator<Item = Self> {
+        let here = |it: &Implementation| both_ends(*it).is_some();
+        IMPLEMENTATIONS.into_iter().filter(here).map(Self::new)
+    }
+
+    pub(crate) fn new(implementation: Implementation) -> Self {
         let folder = tempfile::tempdir_in("/tmp").unwrap();
-        let stage = Self { folder };
+        let stage = Self {
+            folder,
+            implementation,
+        };
         open_to_all(stage.folder.path());
         // By another process: a file this one has open for writing cannot be run by what it forks meanwhile.
         let ours = std::env::current_exe().unwrap();
@@ -135,14 +197,20 @@ impl Stage {
         std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
         assert_eq!(line, "running\n");
         let both = || self.processes().len() >= 2;
-        assert!(eventually(both), "ssh and sshd run: {:?}", self.processes());
+        assert!(eventually(both), "both ends run: {:?}", self.processes());
         child
     }
 
     fn command(&self, by_way_of: &[&str], part: &str) -> Command {
         let program = self.program();
         let mut words: Vec<OsString> = by_way_of.iter().map(OsString::from).collect();
-        words.extend([program.into(), WORD.into(), part.into()]);
+        let implementation = self.implementation.name();
+        words.extend([
+            program.into(),
+            WORD.into(),
+            part.into(),
+            implementation.into(),
+        ]);
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])

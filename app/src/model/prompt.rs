@@ -1,8 +1,6 @@
 //! One line of typed text: a filter, a file, a host, or the word that confirms a change.
 #![forbid(unsafe_code)]
 
-use advisor::output::is_deceptive;
-
 use super::commands::Key;
 use super::{Effect, Model, Saving, changed, confirm};
 
@@ -75,8 +73,6 @@ pub(super) fn key(model: &mut Model, key: Key) -> Vec<Effect> {
         return Vec::new();
     };
     match key {
-        // What cannot be seen is not asked for.
-        Key::Char(letter) if is_deceptive(letter) => {}
         Key::Char(letter) => prompt.text.push(letter),
         Key::Backspace => {
             prompt.text.pop();
@@ -104,9 +100,10 @@ pub(super) fn key(model: &mut Model, key: Key) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Pasted text.
+/// Pasted text, without what is no text.
 pub(super) fn paste(model: &mut Model, text: &str) {
-    for letter in text.chars() {
+    let letters = text.chars().filter(|it| !it.is_control());
+    for letter in letters {
         key(model, Key::Char(letter));
     }
 }

@@ -16,6 +16,12 @@ pub(super) fn find(commands: &dyn Commands, search: &[PathBuf]) -> Option<Progra
     })
 }
 
+/// Dropbear's server.
+pub(super) fn server(search: &[PathBuf]) -> Option<PathBuf> {
+    let mut candidates = search.iter().map(|folder| folder.join("dropbear"));
+    candidates.find(|path| is_executable(path))
+}
+
 fn identify(commands: &dyn Commands, path: &Path, is_client: bool) -> Option<Program> {
     let said = say(commands, path, &["-V"])?;
     let version = said.lines().find(|line| line.starts_with("Dropbear "))?;

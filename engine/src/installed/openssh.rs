@@ -55,6 +55,8 @@ pub struct Installed {
     pub server: Option<InstalledProgram>,
     /// Dropbear, which may be here beside or instead.
     pub dropbear: Option<Program>,
+    /// Where Dropbear's server lies.
+    pub dropbear_server: Option<PathBuf>,
     /// What went wrong while looking, each with a cure.
     pub problems: Vec<String>,
 }
@@ -158,6 +160,7 @@ pub fn discover(commands: &dyn Commands, request: &DiscoverRequest) -> Installed
         client: search.client(),
         server: search.server(),
         dropbear: dropbear::find(commands, &request.search),
+        dropbear_server: dropbear::server(&request.search),
         problems: search.problems,
     }
 }

@@ -163,7 +163,10 @@ pub(super) fn cure(said: &str) -> String {
             "account is locked",
             "give the account a password field of `*`: usermod -p '*' NAME",
         ),
-        ("shell", "give the account a shell that exists: chsh"),
+        (
+            "shell",
+            "give the account a shell that exists and runs commands: chsh",
+        ),
         ("No user exists for uid", "add this user to /etc/passwd"),
         (
             "no matching",

@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ use super::watch::{Trouble, Watch};
 use crate::host::{Ended, Process, ProcessRequest};
 
 /// A handshake takes some 100 ms; some seconds where a processor is emulated.
-const OPENING: Duration = Duration::from_secs(20);
+pub(super) const OPENING: Duration = Duration::from_secs(20);
 /// Both programs end within milliseconds once told to.
 const CLOSING: Duration = Duration::from_secs(10);
 /// Between two looks at something that cannot wake us.
@@ -53,7 +53,9 @@ impl Connection {
         let watch = Watch::new(cancel, "the handshake", OPENING);
         let mut client =
             Process::start(ends.client).map_err(|error| Trouble::NotStarted("ssh", error))?;
-        let transport = accept(ends.transport, &watch, || alive("ssh", &mut client))?;
+        let (transport, _) = accept(ends.transport, UnixListener::accept, &watch, || {
+            alive("ssh", &mut client)
+        })?;
         let mut server = Process::start((ends.server)(transport)?)
             .map_err(|error| Trouble::NotStarted("sshd", error))?;
         let mut both_alive = || {
@@ -61,7 +63,7 @@ impl Connection {
             alive("ssh", &mut client)
         };
         let near = connect(ends.near, &watch, &mut both_alive)?;
-        let far = accept(ends.far, &watch, || {
+        let (far, _) = accept(ends.far, UnixListener::accept, &watch, || {
             both_alive()?;
             open_still(&near)
         })?;
@@ -83,17 +85,26 @@ impl Connection {
         } = self;
         drop((near, far));
         client.ask_to_end();
-        let watch = Watch::new(cancel, "the end of the connection", CLOSING);
-        loop {
-            if let (Some(client), Some(server)) = (client.ended()?, server.ended()?) {
-                return Ok((client, server));
-            }
-            watch.wait(&mut [], GLANCE)?;
-        }
+        both_ended(&mut client, &mut server, cancel)
     }
 }
 
-fn alive(name: &'static str, process: &mut Process) -> Result<(), Trouble> {
+/// Waits for both programs and says what each of them used.
+pub(super) fn both_ended(
+    client: &mut Process,
+    server: &mut Process,
+    cancel: &AtomicBool,
+) -> Result<(Ended, Ended), Trouble> {
+    let watch = Watch::new(cancel, "the end of the connection", CLOSING);
+    loop {
+        if let (Some(client), Some(server)) = (client.ended()?, server.ended()?) {
+            return Ok((client, server));
+        }
+        watch.wait(&mut [], GLANCE)?;
+    }
+}
+
+pub(super) fn alive(name: &'static str, process: &mut Process) -> Result<(), Trouble> {
     match process.ended()? {
         None => Ok(()),
         Some(_) => Err(Trouble::Ended(name)),
@@ -111,16 +122,18 @@ fn open_still(stream: &UnixStream) -> Result<(), Trouble> {
 }
 
 /// Waits for somebody to connect.
-fn accept(
-    listener: &UnixListener,
+pub(super) fn accept<L: AsFd, S: AsFd, A>(
+    listener: &L,
+    take: impl Fn(&L) -> io::Result<(S, A)>,
     watch: &Watch<'_>,
     mut go_on: impl FnMut() -> Result<(), Trouble>,
-) -> Result<UnixStream, Trouble> {
+) -> Result<(S, A), Trouble> {
     loop {
-        match listener.accept() {
-            Ok((stream, _)) => {
-                stream.set_nonblocking(false)?;
-                return Ok(stream);
+        match take(listener) {
+            Ok((stream, from)) => {
+                // Some systems hand the listener's mode on.
+                rustix::io::ioctl_fionbio(&stream, false)?;
+                return Ok((stream, from));
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) => return Err(error.into()),
@@ -149,8 +162,11 @@ fn connect(
 }
 
 /// A socket as standard input and output of a program.
-pub(super) fn around(request: ProcessRequest, socket: UnixStream) -> io::Result<ProcessRequest> {
-    let input = OwnedFd::from(socket);
+pub(super) fn around(
+    request: ProcessRequest,
+    socket: impl Into<OwnedFd>,
+) -> io::Result<ProcessRequest> {
+    let input = socket.into();
     let output = input.try_clone()?;
     Ok(request.stdin(input).stdout(output))
 }

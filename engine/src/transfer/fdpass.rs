@@ -2,7 +2,7 @@
 //! `ssh` and `sshd`, and neither descends from the other.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -12,7 +12,10 @@ use std::path::Path;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use super::FdPassHelper;
+use super::{FDPASS, FdPassHelper};
+
+/// More descriptors are never passed at once.
+pub(super) const MOST_DESCRIPTORS: usize = 2;
 
 /// Connects to a socket and passes the connection to whoever holds the other end of standard output, which is
 /// what `ssh` waits for (`ProxyUseFdpass` in ssh_config(5); one byte with the descriptor, monitor_fdpass.c).
@@ -21,14 +24,14 @@ use super::FdPassHelper;
 /// When nobody listens there, or standard output is no Unix socket.
 pub fn fdpass(socket: &Path) -> io::Result<()> {
     let connection = UnixStream::connect(socket)?;
-    pass(connection.as_fd(), rustix::stdio::stdout())
+    pass(&[connection.as_fd()], rustix::stdio::stdout())
 }
 
-fn pass(descriptor: BorrowedFd<'_>, over: BorrowedFd<'_>) -> io::Result<()> {
-    let descriptors = [descriptor];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// Sends descriptors, at most [`MOST_DESCRIPTORS`], with one byte.
+pub(super) fn pass(descriptors: &[BorrowedFd<'_>], over: BorrowedFd<'_>) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+    if !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     sendmsg(
@@ -42,21 +45,30 @@ fn pass(descriptor: BorrowedFd<'_>, over: BorrowedFd<'_>) -> io::Result<()> {
 
 /// The helper as a value of `ProxyCommand`: `ssh` replaces `%` words and hands the rest to a shell.
 pub(super) fn proxy_command(helper: &FdPassHelper, socket: &Path) -> OsString {
+    let line = command_line(helper, FDPASS, socket).into_vec();
+    let doubled = line.into_iter().flat_map(|byte| {
+        let times = if byte == b'%' { 2 } else { 1 };
+        std::iter::repeat_n(byte, times)
+    });
+    OsString::from_vec(doubled.collect())
+}
+
+/// The helper with one of its words and a socket, as a POSIX shell reads it.
+pub(super) fn command_line(helper: &FdPassHelper, word: &str, socket: &Path) -> OsString {
     let words = [helper.program.as_os_str()]
         .into_iter()
         .chain(helper.args.iter().map(OsString::as_os_str))
-        .chain([socket.as_os_str()]);
+        .chain([OsStr::new(word), socket.as_os_str()]);
     let quoted: Vec<Vec<u8>> = words.map(|word| quote(word.as_bytes())).collect();
     OsString::from_vec(quoted.join(&b' '))
 }
 
-/// A word as a POSIX shell reads it back, with `%` as `ssh` reads it back.
+/// A word as a POSIX shell reads it back.
 fn quote(word: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     for &byte in word {
         match byte {
             b'\'' => quoted.extend_from_slice(b"'\\''"),
-            b'%' => quoted.extend_from_slice(b"%%"),
             _ => quoted.push(byte),
         }
     }
@@ -72,11 +84,16 @@ mod tests {
     fn every_word_reaches_the_helper_unchanged() {
         let helper = FdPassHelper {
             program: "/opt/it's 100 %/advisor".into(),
-            args: vec!["__fdpass".into()],
+            args: vec!["and more".into()],
         };
+        let socket = Path::new("/tmp/s0");
         assert_eq!(
-            proxy_command(&helper, Path::new("/tmp/s0")),
-            r"'/opt/it'\''s 100 %%/advisor' '__fdpass' '/tmp/s0'"
+            proxy_command(&helper, socket),
+            r"'/opt/it'\''s 100 %%/advisor' 'and more' '__fdpass' '/tmp/s0'"
+        );
+        assert_eq!(
+            command_line(&helper, "__word", socket),
+            r"'/opt/it'\''s 100 %/advisor' 'and more' '__word' '/tmp/s0'"
         );
     }
 }

@@ -4,10 +4,10 @@
 //! carrier removes it.
 #![forbid(unsafe_code)]
 
-use std::fs::{self, DirEntry, File, Permissions};
+use std::fs::{self, DirBuilder, DirEntry, File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -95,6 +95,16 @@ impl Folder {
     pub(super) fn write(&self, name: &str, text: &[u8]) -> io::Result<PathBuf> {
         let path = self.file(name);
         self.create(name)?.write_all(text)?;
+        Ok(path)
+    }
+
+    /// A folder in it that is nobody's home, and empty.
+    pub(super) fn home(&self) -> io::Result<PathBuf> {
+        let path = self.file("home");
+        DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(&path)?;
         Ok(path)
     }
 

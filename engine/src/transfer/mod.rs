@@ -13,9 +13,13 @@ mod account;
 #[cfg(unix)]
 mod connection;
 #[cfg(unix)]
+mod dropbear;
+#[cfg(unix)]
 mod fdpass;
 #[cfg(unix)]
 mod folder;
+#[cfg(unix)]
+mod handover;
 #[cfg(unix)]
 mod openssh;
 #[cfg(unix)]
@@ -23,7 +27,13 @@ mod other_host;
 #[cfg(unix)]
 mod payload;
 #[cfg(unix)]
+mod private_dropbear;
+#[cfg(unix)]
 mod private_server;
+#[cfg(unix)]
+mod said;
+#[cfg(unix)]
+mod session;
 #[cfg(unix)]
 mod watch;
 
@@ -40,6 +50,8 @@ use serde::{Deserialize, Serialize};
 use crate::installed::Installed;
 #[cfg(unix)]
 pub use fdpass::fdpass;
+#[cfg(unix)]
+pub use handover::hand_over;
 
 /// Which programs carry the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -171,17 +183,21 @@ pub trait Carrier {
     fn run(&mut self, request: &TransferRequest) -> Result<Run, TransferFailure>;
 }
 
-/// The program that hands `ssh` its connection: the word behind it has any binary of ours do that.
+/// The program that hands descriptors over, a connection to `ssh` or the ends of a session to us: the word behind
+/// it has any binary of ours do that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FdPassHelper {
     /// The program, as an absolute path.
     pub program: PathBuf,
-    /// Its arguments; the path of a socket is added to them.
+    /// Its arguments; what to do and the path of a socket are added to them.
     pub args: Vec<OsString>,
 }
 
-/// The hidden command of our binaries that makes them the helper.
+/// The hidden commands of our binaries that make them the helper.
+#[cfg(unix)]
 const FDPASS: &str = "__fdpass";
+#[cfg(unix)]
+const HAND_OVER: &str = "__hand-over";
 
 impl FdPassHelper {
     /// This very program, which has to call [`be_helper`] first of all.
@@ -191,7 +207,7 @@ impl FdPassHelper {
     pub fn this_program() -> std::io::Result<Self> {
         Ok(Self {
             program: std::env::current_exe()?,
-            args: vec![FDPASS.into()],
+            args: Vec::new(),
         })
     }
 }
@@ -200,17 +216,23 @@ impl FdPassHelper {
 /// then it ends with this code. `None` in every other case.
 #[must_use]
 pub fn be_helper() -> Option<ExitCode> {
-    let mut args = std::env::args_os().skip(1);
-    if args.next()? != FDPASS {
-        return None;
-    }
     #[cfg(unix)]
-    if let (Some(socket), None) = (args.next(), args.next())
-        && fdpass(socket.as_ref()).is_ok()
     {
-        return Some(ExitCode::SUCCESS);
+        let mut args = std::env::args_os().skip(1);
+        let word = args.next()?;
+        let help = match word.to_str()? {
+            FDPASS => fdpass,
+            HAND_OVER => hand_over,
+            _ => return None,
+        };
+        let (Some(socket), None) = (args.next(), args.next()) else {
+            return Some(ExitCode::from(2));
+        };
+        let done = help(socket.as_ref());
+        Some(done.map_or(ExitCode::from(2), |()| ExitCode::SUCCESS))
     }
-    Some(ExitCode::from(2))
+    #[cfg(not(unix))]
+    None
 }
 
 /// `ssh` to a private `sshd`, without a port, a shell or a process at the far end.
@@ -227,6 +249,50 @@ pub fn openssh(
 ) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
     #[cfg(unix)]
     return Ok(Box::new(openssh::OpenSsh::new(installed, helper, cancel)?));
+    #[cfg(not(unix))]
+    {
+        let _ = (installed, helper, cancel);
+        Err(no_unix_sockets())
+    }
+}
+
+/// `dbclient` to a private `dropbear`, over one connection on loopback; the port is closed once it is accepted.
+///
+/// What they negotiate by themselves holds here too: Debian's Dropbear compresses whatever goes between its own
+/// two ends, so these figures hold compression as well. It is tried out at once. While `cancel` is set, a run ends
+/// within some 50 ms and gives [`TransferFailure::Cancelled`].
+///
+/// # Errors
+/// [`TransferFailure::Impossible`] says what is in the way.
+pub fn dropbear(
+    installed: &Installed,
+    helper: FdPassHelper,
+    cancel: Arc<AtomicBool>,
+) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
+    #[cfg(unix)]
+    return Ok(Box::new(dropbear::Dropbear::new(
+        installed, helper, cancel,
+    )?));
+    #[cfg(not(unix))]
+    {
+        let _ = (installed, helper, cancel);
+        Err(no_unix_sockets())
+    }
+}
+
+/// `dbclient` to a private `sshd` over pipes, without a port and without compression. Otherwise as [`dropbear`].
+///
+/// # Errors
+/// [`TransferFailure::Impossible`] says what is in the way.
+pub fn dropbear_to_openssh(
+    installed: &Installed,
+    helper: FdPassHelper,
+    cancel: Arc<AtomicBool>,
+) -> Result<Box<dyn Carrier + Send>, TransferFailure> {
+    #[cfg(unix)]
+    return Ok(Box::new(dropbear::Dropbear::to_openssh(
+        installed, helper, cancel,
+    )?));
     #[cfg(not(unix))]
     {
         let _ = (installed, helper, cancel);

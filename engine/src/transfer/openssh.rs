@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,8 +10,8 @@ use std::time::Duration;
 use super::account::{Footing, cure, impossible};
 use super::connection::{Connection, Ends, option};
 use super::fdpass::proxy_command;
-use super::folder::Folder;
-use super::private_server::{IDENTITY, LOG, PrivateServer};
+use super::private_server::{IDENTITY, LOG, Offers, PrivateServer};
+use super::said::explain;
 use super::watch::Trouble;
 use super::{
     Carrier, CpuTime, FdPassHelper, Implementation, Run, TransferFailure, TransferRequest, Way,
@@ -56,7 +55,7 @@ impl OpenSsh {
         let keygen = beside(&ssh, "ssh-keygen");
         let mut carrier = Self {
             key_exchanges: key_exchanges(&ssh),
-            server: PrivateServer::new(sshd, &keygen)?,
+            server: PrivateServer::new(sshd, &keygen, Offers::Forwarding)?,
             ssh,
             helper,
             cancel,
@@ -119,7 +118,7 @@ impl OpenSsh {
             Way::Up => (&connection.near, &connection.far),
             Way::Down => (&connection.far, &connection.near),
         };
-        let sent = payload::send(from, to, request.slice, request.most_bytes, &self.cancel)?;
+        let sent = payload::send(from, to, request, &self.cancel)?;
         let (client, server) = connection.close(&self.cancel)?;
         Ok(Run {
             bytes: sent.bytes,
@@ -165,17 +164,8 @@ impl OpenSsh {
 
     /// What went wrong, in the programs' own words where they have any.
     fn explain(&self, trouble: &Trouble) -> String {
-        let folder = self.server.folder();
-        let said = [("ssh", CLIENT_LOG), ("sshd", LOG)].map(|(name, log)| {
-            let words = words(folder, log);
-            (!words.is_empty()).then(|| format!("{name} says: {words}"))
-        });
-        let said: Vec<String> = [Some(trouble.to_string())]
-            .into_iter()
-            .chain(said)
-            .flatten()
-            .collect();
-        said.join("; ")
+        let logs = [("ssh", CLIENT_LOG), ("sshd", LOG)];
+        explain(trouble, self.server.folder(), &logs)
     }
 }
 
@@ -257,7 +247,7 @@ pub(super) fn usable(
 }
 
 /// The program of that name in the same folder, else the one in `PATH`.
-fn beside(program: &Path, name: &str) -> PathBuf {
+pub(super) fn beside(program: &Path, name: &str) -> PathBuf {
     let neighbour = program.with_file_name(name);
     if neighbour.is_file() {
         neighbour
@@ -274,20 +264,4 @@ fn key_exchanges(ssh: &Path) -> Vec<&'static str> {
         .unwrap_or_default();
     let is_known = |name: &&str| known.lines().any(|line| line.trim() == *name);
     KEY_EXCHANGES.into_iter().filter(is_known).collect()
-}
-
-/// What a program wrote to its log.
-fn words(folder: &Folder, log: &str) -> String {
-    significant(&fs::read(folder.file(log)).unwrap_or_default())
-}
-
-/// What a program said, without the lines that only say how a connection ended or that a host is new.
-pub(super) fn significant(said: &[u8]) -> String {
-    const MOST: usize = 400;
-    const IDLE: [&str; 2] = ["Connection ", "Warning: Permanently added"];
-    let said = String::from_utf8_lossy(said);
-    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_idle = |line: &str| IDLE.iter().any(|start| line.starts_with(start));
-    let lines: Vec<&str> = lines.filter(|line| !is_idle(line)).collect();
-    lines.join("; ").chars().take(MOST).collect()
 }

@@ -17,7 +17,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags};
 
 use super::connection::{around, option};
-use super::openssh::{algorithms, significant};
+use super::openssh::algorithms;
+use super::said::significant;
 use super::watch::{Trouble, Watch, now};
 use super::{Carrier, CpuTime, Implementation, Run, TransferFailure, TransferRequest, Way};
 use crate::host::{Ended, Process, ProcessRequest};

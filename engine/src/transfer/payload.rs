@@ -1,17 +1,20 @@
 //! The payload: bytes written at one end of a connection and read at the other, for a while.
 //!
 //! One thread does both, so that no lock and no scheduler stands between them, and looks at the clock and at
-//! `cancel` between any two system calls. The bytes are zeros: no cipher's time depends on what it encrypts.
+//! `cancel` between any two system calls. The bytes are noise: no cipher's time depends on what it encrypts, but
+//! Dropbear compresses on its own, and of zeros no cipher would see more than a sixtieth.
 #![forbid(unsafe_code)]
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
+use std::io;
+use std::os::fd::AsFd;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::{Shutdown, shutdown};
 
+use super::TransferRequest;
 use super::watch::{Trouble, Watch, now};
 
 /// Bytes written or read at once.
@@ -31,38 +34,41 @@ pub(super) struct Sent {
     pub(super) time: Duration,
 }
 
-/// Sends for `slice`, at most `most_bytes`, then closes and waits for everything to arrive.
-pub(super) fn send(
-    mut from: &UnixStream,
-    mut to: &UnixStream,
-    slice: Duration,
-    most_bytes: u64,
+/// Sends for the slice, at most the bytes of the request, then drops `from` and waits for everything to arrive.
+pub(super) fn send<F: AsFd>(
+    from: F,
+    to: &impl AsFd,
+    request: &TransferRequest,
     cancel: &AtomicBool,
 ) -> Result<Sent, Trouble> {
-    from.set_nonblocking(true)?;
-    to.set_nonblocking(true)?;
+    let TransferRequest {
+        slice, most_bytes, ..
+    } = *request;
+    ioctl_fionbio(&from, true)?;
+    ioctl_fionbio(to, true)?;
     let watch = Watch::new(cancel, "the stream", slice + DRAIN);
-    let zeros = vec![0; CHUNK];
+    let noise = noise();
     let mut buffer = vec![0; CHUNK];
     let (mut sent, mut received) = (0, 0);
-    let mut sending = true;
+    let mut from = Some(from);
     let started = now();
     let mut last = started;
     loop {
         let passed = now() - started;
-        if sending && (sent >= most_bytes || passed >= slice) {
-            from.shutdown(Shutdown::Write)?;
-            sending = false;
+        if sent >= most_bytes || passed >= slice {
+            from.take().map(finish).transpose()?;
         }
         let room = UNDER_WAY.min(most_bytes - received) - (sent - received);
-        let from_too = sending && room > 0;
-        let (readable, writable) = ready(to, from, from_too, &watch, slice.saturating_sub(passed))?;
-        if writable {
-            let most = room.min(CHUNK as u64) as usize;
-            sent += moved(from.write(&zeros[..most]))?.unwrap_or(0);
+        let source = from.as_ref().filter(|_| room > 0);
+        let (readable, writable) = ready(to, source, &watch, slice.saturating_sub(passed))?;
+        if let Some(source) = source.filter(|_| writable) {
+            // From where the last one ended: however little goes at once, nothing comes twice in a row.
+            let rest = &noise[(sent % CHUNK as u64) as usize..];
+            let most = rest.len().min(room as usize);
+            sent += moved(rustix::io::write(source, &rest[..most]))?.unwrap_or(0);
         }
         if readable {
-            match moved(to.read(&mut buffer))? {
+            match moved(rustix::io::read(to, &mut buffer))? {
                 Some(0) => break,
                 Some(bytes) => {
                     received += bytes;
@@ -72,7 +78,7 @@ pub(super) fn send(
             }
         }
     }
-    if sending || received != sent {
+    if from.is_some() || received != sent {
         return Err(Trouble::Broken(format!(
             "{received} of {sent} bytes arrived"
         )));
@@ -83,19 +89,42 @@ pub(super) fn send(
     })
 }
 
-/// Waits until there is something to read or, where that is asked too, room to write for the time left.
+/// Says that no more comes, whoever else has this end open.
+fn finish(from: impl AsFd) -> Result<(), Trouble> {
+    match shutdown(&from, Shutdown::Write) {
+        // The end of a pipe is the end of its descriptors.
+        Ok(()) | Err(Errno::NOTSOCK) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Bytes in which nothing repeats within what a compressor remembers (Marsaglia's xorshift64).
+fn noise() -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    std::iter::repeat_with(&mut next)
+        .take(CHUNK / 8)
+        .flatten()
+        .collect()
+}
+
+/// Waits until there is something to read or, where there is a source, room to write for the time left.
 fn ready(
-    to: &UnixStream,
-    from: &UnixStream,
-    from_too: bool,
+    to: &impl AsFd,
+    source: Option<&impl AsFd>,
     watch: &Watch<'_>,
     left: Duration,
 ) -> Result<(bool, bool), Trouble> {
     let mut ends = [
         PollFd::new(to, PollFlags::IN),
-        PollFd::new(from, PollFlags::OUT),
+        PollFd::from_borrowed_fd(source.map_or(to.as_fd(), |it| it.as_fd()), PollFlags::OUT),
     ];
-    if from_too {
+    if source.is_some() {
         watch.wait(&mut ends, left)?;
     } else {
         watch.wait(&mut ends[..1], Duration::MAX)?;
@@ -105,19 +134,31 @@ fn ready(
 }
 
 /// How many bytes went; `None` where none could just now.
-fn moved(result: io::Result<usize>) -> Result<Option<u64>, Trouble> {
+fn moved(result: rustix::io::Result<usize>) -> Result<Option<u64>, Trouble> {
     match result {
         Ok(bytes) => Ok(Some(bytes as u64)),
-        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-            Ok(None)
-        }
-        Err(error) => Err(Trouble::Broken(error.to_string())),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(Trouble::Broken(io::Error::from(error).to_string())),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
     use super::*;
+    use crate::transfer::Way;
+
+    fn of(slice: u64, most_bytes: u64) -> TransferRequest {
+        TransferRequest {
+            cipher: String::new(),
+            mac: None,
+            way: Way::Up,
+            slice: Duration::from_secs(slice),
+            most_bytes,
+        }
+    }
 
     #[test]
     fn a_stream_that_loses_its_far_end_is_no_result() {
@@ -125,7 +166,7 @@ mod tests {
         let (to, other) = UnixStream::pair().expect("a pair");
         drop(other);
         let never = AtomicBool::new(false);
-        let result = send(&from, &to, Duration::from_secs(1), 1 << 20, &never);
+        let result = send(from, &to, &of(1, 1 << 20), &never);
         assert!(matches!(result, Err(Trouble::Broken(_))), "{result:?}");
         drop(rest);
     }
@@ -134,8 +175,25 @@ mod tests {
     fn exactly_the_most_bytes_arrive_in_a_long_slice() {
         let (from, to) = UnixStream::pair().expect("a pair");
         let never = AtomicBool::new(false);
-        let sent = send(&from, &to, Duration::from_secs(60), 1_000_001, &never).expect("a stream");
+        let sent = send(from, &to, &of(60, 1_000_001), &never).expect("a stream");
         assert_eq!(sent.bytes, 1_000_001);
+    }
+
+    #[test]
+    fn a_pipe_ends_like_a_socket() {
+        let (to, from) = io::pipe().expect("a pipe");
+        let never = AtomicBool::new(false);
+        let sent = send(from, &to, &of(60, 100_001), &never).expect("a stream");
+        assert_eq!(sent.bytes, 100_001);
+    }
+
+    #[test]
+    fn what_is_sent_does_not_repeat_itself() {
+        const REMEMBERED: usize = 32 * 1024;
+        let noise = noise();
+        assert_eq!(noise.len(), CHUNK);
+        let words: std::collections::HashSet<&[u8]> = noise[..REMEMBERED].chunks(8).collect();
+        assert_eq!(words.len(), REMEMBERED / 8);
     }
 
     #[test]
@@ -154,7 +212,7 @@ mod tests {
         });
         let never = AtomicBool::new(false);
         let most = 3 * UNDER_WAY;
-        let sent = send(&from, &to, Duration::from_secs(60), most, &never).expect("a stream");
+        let sent = send(from, &to, &of(60, most), &never).expect("a stream");
         assert_eq!(sent.bytes, most);
         let more = hoarder.join().expect("no panic").expect("a stream");
         assert_eq!(more, 0, "bytes beyond what may be under way");
@@ -165,7 +223,7 @@ mod tests {
         let (from, _silent) = UnixStream::pair().expect("a pair");
         let (to, _open) = UnixStream::pair().expect("a pair");
         let cancelled = AtomicBool::new(true);
-        let result = send(&from, &to, Duration::from_secs(60), u64::MAX, &cancelled);
+        let result = send(from, &to, &of(60, u64::MAX), &cancelled);
         assert!(matches!(result, Err(Trouble::Cancelled)), "{result:?}");
     }
 }

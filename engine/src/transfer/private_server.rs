@@ -21,6 +21,15 @@ const CONFIGURATION: &str = "sshd_config";
 /// What it says about itself.
 pub(super) const LOG: &str = "sshd.log";
 
+/// What a client may ask it for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offers {
+    /// To pass a Unix socket on, and nothing else.
+    Forwarding,
+    /// One command, which a shell runs in an empty home.
+    Session,
+}
+
 /// A server that can be started again and again.
 pub(super) struct PrivateServer {
     sshd: PathBuf,
@@ -30,7 +39,11 @@ pub(super) struct PrivateServer {
 
 impl PrivateServer {
     /// Makes keys and configuration.
-    pub(super) fn new(sshd: PathBuf, keygen: &Path) -> Result<Self, TransferFailure> {
+    pub(super) fn new(
+        sshd: PathBuf,
+        keygen: &Path,
+        offers: Offers,
+    ) -> Result<Self, TransferFailure> {
         let folder = Folder::new()?;
         let public = make_key(keygen, &folder.file(IDENTITY))?;
         let server = Self {
@@ -38,18 +51,24 @@ impl PrivateServer {
             folder,
             footing: Footing::AsIs,
         };
-        server.furnish(&public).map_err(unwritable)?;
+        server.furnish(&public, offers).map_err(unwritable)?;
         Ok(server)
     }
 
-    fn furnish(&self, public: &[u8]) -> io::Result<()> {
+    fn furnish(&self, public: &[u8], offers: Offers) -> io::Result<()> {
         // The two keys are one: making them is what takes the time, and they live for seconds.
         let private = std::fs::read(self.folder.file(IDENTITY))?;
         self.folder.write(HOST_KEY, &private)?;
         self.folder.write(AUTHORIZED, public)?;
-        let configuration = configuration(&self.folder);
+        let configuration = configuration(&self.folder, offers)?;
         self.folder.write(CONFIGURATION, configuration.as_bytes())?;
         Ok(())
+    }
+
+    /// Lets another key in, in place of the one it made.
+    pub(super) fn authorize(&self, public: &[u8]) -> Result<(), TransferFailure> {
+        let written = self.folder.write(AUTHORIZED, public);
+        written.map(drop).map_err(unwritable)
     }
 
     pub(super) fn folder(&self) -> &Folder {
@@ -83,14 +102,18 @@ impl PrivateServer {
         request: &TransferRequest,
         socket: UnixStream,
     ) -> io::Result<ProcessRequest> {
-        let server = self
+        around(self.unconnected(request)?, socket)
+    }
+
+    /// The same with neither input nor output yet.
+    pub(super) fn unconnected(&self, request: &TransferRequest) -> io::Result<ProcessRequest> {
+        Ok(self
             .footing
             .request(&self.sshd)
             .args(["-i", "-e", "-f"])
             .args([self.folder.file(CONFIGURATION)])
             .args(algorithms(request))
-            .stderr(self.folder.create(LOG)?);
-        around(server, socket)
+            .stderr(self.folder.create(LOG)?))
     }
 }
 
@@ -101,14 +124,26 @@ fn algorithms(request: &TransferRequest) -> Vec<OsString> {
     cipher.into_iter().chain(mac).flat_map(option).collect()
 }
 
-/// Nothing of a user's is run or read: no session can be opened, so no shell, no start-up file, no `~/.ssh/rc`.
-fn configuration(folder: &Folder) -> String {
+/// Nothing of a user's is run or read: without a session there is no shell, no start-up file, no `~/.ssh/rc`; a
+/// session's shell looks for them where nothing is.
+fn configuration(folder: &Folder, offers: Offers) -> io::Result<String> {
     let file = |name| folder.file(name).display().to_string();
-    format!(
+    let offered = match offers {
+        Offers::Forwarding => "MaxSessions 0\n".to_owned(),
+        Offers::Session => {
+            let home = folder.home()?;
+            // dbclient asks for compression wherever it is offered, and cannot be told not to.
+            format!(
+                "AllowTcpForwarding no\nCompression no\nMaxSessions 1\nSetEnv HOME={}\n",
+                home.display()
+            )
+        }
+    };
+    Ok(format!(
         "HostKey {}\n\
          AuthorizedKeysFile {}\n\
          AuthenticationMethods publickey\n\
-         MaxSessions 0\n\
+         {offered}\
          PermitRootLogin yes\n\
          PermitUserRC no\n\
          StrictModes no\n\
@@ -118,7 +153,7 @@ fn configuration(folder: &Folder) -> String {
          LogLevel INFO\n",
         file(HOST_KEY),
         file(AUTHORIZED),
-    )
+    ))
 }
 
 /// Makes a key of the first kind that this system allows, and gives its public half.
@@ -142,7 +177,7 @@ fn make_key(keygen: &Path, path: &Path) -> Result<Vec<u8>, TransferFailure> {
     })
 }
 
-fn unwritable(error: io::Error) -> TransferFailure {
+pub(super) fn unwritable(error: io::Error) -> TransferFailure {
     TransferFailure::Impossible {
         why: format!("the temporary folder for keys cannot be used: {error}"),
         cure: "set TMPDIR to a folder that is writable and not full".to_owned(),
