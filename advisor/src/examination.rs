@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::host::{CAPABILITY_VARIABLES, Commands};
 use engine::installed::releases::Release;
@@ -24,7 +24,7 @@ use crate::resolver::{
     ServerRequest, Severity, Side, Source, Supported, resolve_client, resolve_server,
 };
 
-use crate::startup::{self, Daemon};
+use crate::startup::{self, Daemon, Running};
 
 /// The rules assumed where no program says which release it is.
 pub const ASSUMED: Release = Release::new(10, 0);
@@ -92,12 +92,30 @@ impl Perspective {
     /// The options on the command line of the server that runs, or would.
     #[must_use]
     pub fn daemon_options(&self, files: &dyn Files) -> Vec<CommandOption> {
-        let daemon = Daemon {
-            program: self.layout.daemon,
-            usual_file: &self.layout.server_file(),
-        };
+        let usual_file = self.layout.server_file();
+        let daemon = self.daemon(&usual_file);
         let file = self.server.main_file();
         startup::options(files, self.processes.as_deref(), daemon, file)
+    }
+
+    /// The server that waits for connections with this file, where one is seen.
+    #[must_use]
+    pub fn running_daemon(&self, files: &dyn Files) -> Option<Running> {
+        let usual_file = self.layout.server_file();
+        let daemon = self.daemon(&usual_file);
+        startup::running(
+            files,
+            self.processes.as_deref()?,
+            daemon,
+            self.server.main_file(),
+        )
+    }
+
+    const fn daemon<'f>(&self, usual_file: &'f Path) -> Daemon<'f> {
+        Daemon {
+            program: self.layout.daemon,
+            usual_file,
+        }
     }
 
     /// What a side would use, by the rules of the programs found. `host` is what one would type after `ssh`;
@@ -452,7 +470,9 @@ impl<'a> Examination<'a> {
         keyword.take(1).any(|it| it.eq_ignore_ascii_case(b"host"))
     }
 
-    const fn effective(&self, side: Side) -> &Effective {
+    /// What a side uses, as the files were when they were read.
+    #[must_use]
+    pub const fn effective(&self, side: Side) -> &Effective {
         match side {
             Side::Client => &self.client,
             Side::Server => &self.server,

@@ -14,6 +14,7 @@ pub mod output;
 pub mod plan;
 pub mod policy;
 pub mod recommendation;
+pub mod reload;
 pub mod resolver;
 pub mod saved;
 pub mod startup;

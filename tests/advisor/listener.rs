@@ -11,6 +11,7 @@ use crate::support::{program, skip_here};
 pub(crate) struct Listener {
     child: Child,
     directory: tempfile::TempDir,
+    port: u16,
 }
 
 impl Listener {
@@ -47,7 +48,11 @@ impl Listener {
         let said = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut said = said.map_while(Result::ok);
         let waits = said.any(|line| line.contains("listening"));
-        let listener = Self { child, directory };
+        let listener = Self {
+            child,
+            directory,
+            port,
+        };
         if !waits {
             skip_here("sshd does not start here");
             return None;
@@ -58,6 +63,11 @@ impl Listener {
     /// Its file.
     pub(crate) fn config(&self) -> PathBuf {
         self.directory.path().join("config")
+    }
+
+    /// Where it waits, on 127.0.0.1.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     /// Its process number.

@@ -65,6 +65,10 @@ mod refusals;
 mod regret;
 #[cfg(unix)]
 mod releases;
+#[cfg(unix)]
+mod reload;
+#[cfg(unix)]
+mod reload_managers;
 #[path = "../support/report.rs"]
 mod report;
 #[cfg(unix)]

@@ -47,6 +47,9 @@ pub(crate) struct Action {
     /// With --rollback: put the old bytes back also over what somebody has written since.
     #[arg(long, requires = "rollback")]
     pub(crate) force: bool,
+    /// With --apply: have the running sshd take up the new list, and everything taken back if it does not.
+    #[arg(long, requires = "apply")]
+    pub(crate) reload: bool,
     /// With --apply: do not ask the installed ssh and sshd whether they accept the candidate.
     #[arg(long, requires = "apply")]
     pub(crate) no_validate: bool,

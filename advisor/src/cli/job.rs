@@ -25,6 +25,7 @@ use super::interrupt;
 use super::live;
 use super::measuring::{self, Sources};
 use super::probing;
+use super::reloading;
 use super::surroundings::Surroundings;
 
 const DIFFERS: u8 = 1;
@@ -32,6 +33,9 @@ const DIFFERS: u8 = 1;
 /// Everything: from the measurement to the diff, or to the change itself.
 pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     let here = Surroundings::new(options)?;
+    if action.reload && options.root.is_some() {
+        bail!("--reload is about the running system; it goes without --root");
+    }
     if action.rollback {
         return rollback(&here, action, options);
     }
@@ -47,9 +51,9 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     let sides = sides(&here, &policy, options);
     let mut examination = examination(&here, &policy, &report, options, sides, None);
     warn(&examination);
-    let mut applied = Applied::default();
+    let (mut applied, mut reloaded) = (Applied::default(), None);
     if action.apply {
-        applied = apply(&here, &examination, action.no_validate, options)?;
+        (applied, reloaded) = apply(&here, &examination, action, options)?;
         examination.resolve_again();
     }
     let differs = action.check && examination.differs().map_err(anyhow::Error::msg)?;
@@ -58,6 +62,7 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     }
     let mut document = examination.document();
     note_written(&mut document, &applied);
+    document.reloaded = reloaded;
     let view = if action.check {
         View::Check
     } else {
@@ -128,13 +133,13 @@ fn decided(examination: &Examination<'_>) -> Result<()> {
     }
 }
 
-/// Writes all plans, or nothing.
+/// Writes all plans, or nothing. Says what became of the running server, where that was asked for.
 fn apply(
     here: &Surroundings,
     examination: &Examination<'_>,
-    no_validate: bool,
+    action: Action,
     options: &Options,
-) -> Result<Applied> {
+) -> Result<(Applied, Option<String>)> {
     let plans = match examination.plans() {
         Ok(plans) => plans,
         Err(refusal) => bail!("{refusal}; nothing was changed"),
@@ -143,20 +148,35 @@ fn apply(
     // A report names programs of wherever it was made: only those of this machine are run.
     let programs = measuring::programs(options);
     let validator = here.validator(&programs, &SystemCommands);
-    let validate = || match no_validate {
+    let validate = || match action.no_validate {
         true => Ok(()),
         false => validator.require(&plans),
     };
+    let verify = || examination.verify();
     let request = ApplyRequest {
+        validate: &validate,
+        verify: &verify,
+        ..writing(here)
+    };
+    let write = || Ok(apply::apply(&plans, &request)?);
+    if !action.reload {
+        return Ok((write()?, None));
+    }
+    let (applied, sentence) = reloading::apply(here, examination, &plans, &programs, write)?;
+    Ok((applied, Some(sentence)))
+}
+
+/// Where and how to write, with nothing to ask and nothing to compare afterwards.
+pub(super) fn writing(here: &Surroundings) -> ApplyRequest<'_> {
+    ApplyRequest {
         files: &here.files,
         state: &here.state,
         scope: here.scope,
         now: SystemTime::now(),
         cancelled: interrupt::while_writing(),
-        validate: &validate,
-        verify: &|| examination.verify(),
-    };
-    Ok(apply::apply(&plans, &request)?)
+        validate: &|| Ok(()),
+        verify: &|| Ok(()),
+    }
 }
 
 /// Shows the result. A change that is made stays made when it cannot be shown: failing then would say
@@ -287,19 +307,7 @@ fn read_policy(path: &Path) -> std::io::Result<Vec<u8>> {
 
 /// Puts back what the last change replaced.
 fn rollback(here: &Surroundings, action: Action, options: &Options) -> Result<ExitCode> {
-    let applied = apply::rollback(
-        None,
-        action.force,
-        &ApplyRequest {
-            files: &here.files,
-            state: &here.state,
-            scope: here.scope,
-            now: SystemTime::now(),
-            cancelled: interrupt::while_writing(),
-            validate: &|| Ok(()),
-            verify: &|| Ok(()),
-        },
-    )?;
+    let applied = apply::rollback(None, action.force, &writing(here))?;
     let mut document = Document::new(measuring::description(options)?);
     tell_left(applied.undone.iter().flatten());
     let was_interrupted = applied.undone.is_some();

@@ -12,6 +12,7 @@ mod live;
 mod measuring;
 mod probing;
 mod progress;
+mod reloading;
 mod surroundings;
 mod transferring;
 

@@ -36,6 +36,8 @@ pub struct Document {
     pub changed: bool,
     /// What was or would be written.
     pub changes: Vec<Change>,
+    /// What became of the running `sshd`, in one sentence; `None` where nobody asked for that.
+    pub reloaded: Option<String>,
     /// The sides a change is for.
     pub sides: Vec<Side>,
     /// Why one of them is not written, and the way that is right instead.
@@ -287,6 +289,7 @@ impl Document {
             findings: Vec::new(),
             changed: false,
             changes: Vec::new(),
+            reloaded: None,
             sides: vec![Side::Client],
             refusals: Vec::new(),
             measurements_from: None,

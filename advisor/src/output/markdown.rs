@@ -334,6 +334,9 @@ fn changes(out: &mut String, document: &Document, view: View) {
             paragraph(out, &cell(&words::kept(view, backup)));
         }
     }
+    if let Some(sentence) = &document.reloaded {
+        paragraph(out, &cell(sentence));
+    }
     for why in words::will_not_write(document) {
         paragraph(out, &cell(&why));
     }

@@ -490,6 +490,9 @@ fn changes(page: &mut Page, document: &Document, view: View) {
             page.wrapped("  ", "  ", &words::kept(view, backup), Role::Plain);
         }
     }
+    if let Some(sentence) = &document.reloaded {
+        page.wrapped("  ", "  ", sentence, Role::Good);
+    }
     for why in words::will_not_write(document) {
         page.wrapped("  ", "  ", &why, Role::Bad);
     }

@@ -10,7 +10,7 @@ mod environment;
 mod process;
 mod unit;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::files::Files;
 use crate::resolver::{CommandOption, Location};
@@ -34,21 +34,48 @@ pub fn options(
     daemon: Daemon<'_>,
     file: &Path,
 ) -> Vec<CommandOption> {
-    let reads = |started: &Started| {
-        let named = started.file.as_deref();
-        named.map_or(daemon.usual_file, Path::new) == file
-    };
-    let written = unit::started(files, daemon.program).filter(reads);
+    let written = unit::started(files, daemon.program).filter(|it| it.reads(daemon, file));
     let running = processes.and_then(|directory| {
-        process::listeners(files, directory, daemon.program)
-            .into_iter()
-            .find(reads)
+        let found = listener(files, directory, daemon, file);
+        found.map(|(_, started)| started)
     });
     match (running, written) {
         (Some(running), Some(written)) => traced(running.options, &written.options),
         (Some(started), None) | (None, Some(started)) => started.options,
         (None, None) => Vec::new(),
     }
+}
+
+/// The daemon that waits for connections with this file, where one is seen.
+#[must_use]
+pub fn running(
+    files: &dyn Files,
+    processes: &Path,
+    daemon: Daemon<'_>,
+    file: &Path,
+) -> Option<Running> {
+    listener(files, processes, daemon, file).map(|(running, _)| running)
+}
+
+fn listener(
+    files: &dyn Files,
+    processes: &Path,
+    daemon: Daemon<'_>,
+    file: &Path,
+) -> Option<(Running, Started)> {
+    let mut found = process::listeners(files, processes, daemon.program).into_iter();
+    found.find(|(_, started)| started.reads(daemon, file))
+}
+
+/// A daemon that waits for connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// Its process number.
+    pub id: u32,
+    /// The program, as it was called.
+    pub program: PathBuf,
+    /// The words of its command line behind that; one with a blank in it may be in two parts.
+    pub arguments: Vec<String>,
 }
 
 /// What running daemons of that name were started with of these variables, as `NAME=value`, with the
@@ -79,6 +106,13 @@ struct Started {
     file: Option<String>,
     /// The values of `-o`.
     options: Vec<CommandOption>,
+}
+
+impl Started {
+    fn reads(&self, daemon: Daemon<'_>, file: &Path) -> bool {
+        let named = self.file.as_deref();
+        named.map_or(daemon.usual_file, Path::new) == file
+    }
 }
 
 /// A word of a command line.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::arguments;
-use super::{Started, Word};
+use super::{Running, Started, Word};
 use crate::files::Files;
 use crate::resolver::Location;
 
@@ -14,10 +14,14 @@ const LONGEST_TITLE: usize = 1023;
 /// The daemons of this name that wait for connections, by process number.
 ///
 /// Those of containers are left out where that can be seen: they read other files.
-pub(super) fn listeners(files: &dyn Files, processes: &Path, program: &str) -> Vec<Started> {
+pub(super) fn listeners(
+    files: &dyn Files,
+    processes: &Path,
+    program: &str,
+) -> Vec<(Running, Started)> {
     directories(files, processes, program)
         .into_iter()
-        .filter_map(|directory| listener(files, &directory.join("cmdline"), program))
+        .filter_map(|directory| listener(files, &directory, program))
         .collect()
 }
 
@@ -72,7 +76,8 @@ fn is_contained(files: &dyn Files, processes: &Path, directory: &Path) -> bool {
     matches!((world(processes.join("self")), world(directory.to_owned())), (Ok(ours), Ok(theirs)) if ours != theirs)
 }
 
-fn listener(files: &dyn Files, command_line: &Path, program: &str) -> Option<Started> {
+fn listener(files: &dyn Files, directory: &Path, program: &str) -> Option<(Running, Started)> {
+    let command_line = &directory.join("cmdline");
     let bytes = files.read(command_line).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_end_matches('\0');
@@ -93,5 +98,11 @@ fn listener(files: &dyn Files, command_line: &Path, program: &str) -> Option<Sta
     };
     let (name, arguments) = words.split_first()?;
     let is_daemon = Path::new(&name.text).file_name()?.to_str()? == program;
-    is_daemon.then(|| arguments::started(arguments, is_rewritten))?
+    let started = is_daemon.then(|| arguments::started(arguments, is_rewritten))??;
+    let running = Running {
+        id: directory.file_name()?.to_str()?.parse().ok()?,
+        program: name.text.clone().into(),
+        arguments: arguments.iter().map(|word| word.text.clone()).collect(),
+    };
+    Some((running, started))
 }

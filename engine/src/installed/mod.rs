@@ -11,5 +11,5 @@ mod offer;
 mod openssh;
 pub mod releases;
 
-pub use offer::{NoOffer, Offer, client_offer, server_offer};
+pub use offer::{NoOffer, Offer, client_offer, offer_over, server_offer};
 pub use openssh::{DiscoverRequest, Installed, InstalledProgram, discover};

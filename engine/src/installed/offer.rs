@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use super::kexinit::{self, Greeting};
@@ -32,6 +33,9 @@ pub struct NoOffer {
     /// What it said itself, or what was wrong with what it said.
     pub why: String,
 }
+
+/// More than any version line and KEXINIT together; they have some thousand bytes.
+const LONGEST_GREETING: usize = 256 * 1024;
 
 /// All a peer has to say for a program to go on to its KEXINIT.
 const GREETING: &str = "SSH-2.0-advisor\r\n";
@@ -75,6 +79,34 @@ pub fn server_offer(
     before.push(sshd.into());
     before.extend(arguments);
     ask_server(commands, "setpriv".into(), &before).or(first)
+}
+
+/// What the server at the other end of a fresh connection offers. It is told a version and nothing more, so it
+/// takes the connection for one that was given up. The stream's own time limits hold.
+///
+/// # Errors
+/// When it sends no whole KEXINIT.
+pub fn offer_over(mut stream: impl Read + Write) -> Result<Offer, NoOffer> {
+    let none = |why: String| NoOffer {
+        program: "sshd",
+        why,
+    };
+    let mut heard = Vec::new();
+    let mut buffer = [0; 4096];
+    let sent = stream.write_all(GREETING.as_bytes());
+    sent.map_err(|error| none(error.to_string()))?;
+    loop {
+        let malformed = match kexinit::read(&heard) {
+            Ok(greeting) => return Ok(offer(greeting, SERVER)),
+            Err(malformed) => malformed,
+        };
+        let count = stream.read(&mut buffer);
+        let count = count.map_err(|error| none(error.to_string()))?;
+        if count == 0 || heard.len() > LONGEST_GREETING {
+            return Err(none(malformed.to_string()));
+        }
+        heard.extend_from_slice(&buffer[..count]);
+    }
 }
 
 fn ask_server(
