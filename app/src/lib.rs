@@ -6,6 +6,7 @@
 #[cfg(feature = "gui")]
 pub mod gui;
 pub mod job;
+pub mod log;
 pub mod model;
 pub mod pause;
 #[cfg(all(feature = "gui", target_os = "linux"))]

@@ -1,193 +1,14 @@
 //! The real binary in a terminal, and without one.
 #![forbid(unsafe_code)]
 
-use std::io::{Read, Write};
-use std::num::NonZeroU16;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::scene::judged;
+use crate::seat::{BINARY, SHORT, Seat, Shell, Tree};
 use crate::support::program;
-
-const BINARY: &str = env!("CARGO_BIN_EXE_advisor-tui");
-const DEADLINE: Duration = Duration::from_secs(30);
-
-/// The binary in a terminal of 80×24.
-struct Seat {
-    child: Box<dyn Child + Send + Sync>,
-    master: Box<dyn MasterPty + Send>,
-    keyboard: Box<dyn Write + Send>,
-    output: Receiver<Vec<u8>>,
-    bytes: Vec<u8>,
-    screen: vt100::Parser,
-}
-
-impl Seat {
-    fn take(variables: &[(&str, &str)]) -> Self {
-        Self::with(&[], variables)
-    }
-
-    fn with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        Self::of(BINARY, arguments, variables)
-    }
-
-    fn of(program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let size = PtySize {
-            rows: 24,
-            cols: 80,
-            ..PtySize::default()
-        };
-        let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(program);
-        command.args(arguments);
-        command.env("TERM", "xterm-256color");
-        command.env("LC_ALL", "C.UTF-8");
-        command.env("HOME", env!("CARGO_TARGET_TMPDIR"));
-        command.env_remove("NO_COLOR");
-        for (name, value) in variables {
-            command.env(name, value);
-        }
-        let child = pair.slave.spawn_command(command).unwrap();
-        let keyboard = pair.master.take_writer().unwrap();
-        let mut reader = pair.master.try_clone_reader().unwrap();
-        let (send, output) = channel();
-        thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            while let Ok(length @ 1..) = reader.read(&mut chunk) {
-                if send.send(chunk[..length].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
-        let [rows, columns] = [24, 80].map(|it| NonZeroU16::new(it).unwrap());
-        Self {
-            child,
-            master: pair.master,
-            keyboard,
-            output,
-            bytes: Vec::new(),
-            screen: vt100::Parser::new(rows, columns, 0),
-        }
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.keyboard.write_all(keys.as_bytes()).unwrap();
-        self.keyboard.flush().unwrap();
-    }
-
-    /// Reads until the screen is as wanted.
-    fn see(&mut self, what: &str, wanted: impl Fn(&vt100::Screen) -> bool) {
-        let deadline = Instant::now() + DEADLINE;
-        while !wanted(self.screen.screen()) {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left) {
-                Ok(chunk) => {
-                    self.screen.process(&chunk);
-                    self.bytes.extend(chunk);
-                }
-                Err(_) => panic!("no {what}:\n{}", self.screen.screen().contents()),
-            }
-        }
-    }
-
-    fn see_text(&mut self, text: &str) {
-        self.see(text, |screen| screen.contents().contains(text));
-    }
-
-    /// Waits for the end and reads what is left.
-    fn end(&mut self) -> u32 {
-        // The terminal ends its output when the program has ended.
-        loop {
-            match self.output.recv_timeout(DEADLINE) {
-                Ok(chunk) => {
-                    self.screen.process(&chunk);
-                    self.bytes.extend(chunk);
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("it does not end"),
-            }
-        }
-        self.child.wait().unwrap().exit_code()
-    }
-
-    fn resize(&mut self, rows: u16, cols: u16) {
-        let size = PtySize {
-            rows,
-            cols,
-            ..PtySize::default()
-        };
-        self.master.resize(size).unwrap();
-        let [rows, columns] = [rows, cols].map(|it| NonZeroU16::new(it).unwrap());
-        self.screen.screen_mut().set_size(rows, columns);
-    }
-
-    /// Processor time the program has used, in ticks of the system.
-    fn ticks(&self) -> u64 {
-        let id = self.child.process_id().unwrap();
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-        let fields = stat.rsplit(')').next().unwrap().split_ascii_whitespace();
-        // utime and stime are fields 14 and 15 of proc_pid_stat(5); the name was field 2.
-        fields
-            .skip(11)
-            .take(2)
-            .map(|it| it.parse::<u64>().unwrap())
-            .sum()
-    }
-
-    fn is_restored(&self) -> bool {
-        let screen = self.screen.screen();
-        !screen.alternate_screen() && !screen.hide_cursor()
-    }
-}
-
-/// A tree with a client configuration of its own, removed at the end.
-struct Tree(PathBuf);
-
-impl Tree {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tui-{name}"));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(path.join("etc/ssh/ssh_config.d")).unwrap();
-        let main = "Include /etc/ssh/ssh_config.d/*.conf\n";
-        std::fs::write(path.join("etc/ssh/ssh_config"), main).unwrap();
-        Self(path)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-
-    fn drop_in(&self) -> PathBuf {
-        self.0.join("etc/ssh/ssh_config.d/10-cipher-advisor.conf")
-    }
-
-    /// A saved report in it.
-    fn report(&self) -> String {
-        let document = judged().document.unwrap();
-        let file = self.0.join("report.json");
-        std::fs::write(&file, advisor::output::json(&document)).unwrap();
-        file.to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Tree {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        // It has ended already unless the test fails.
-        let _ = self.child.kill();
-    }
-}
 
 #[test]
 fn it_opens_walks_the_screens_and_leaves_no_trace() {
@@ -214,7 +35,8 @@ fn it_opens_walks_the_screens_and_leaves_no_trace() {
 
 #[test]
 fn a_measurement_is_stopped_and_its_rounds_become_advice() {
-    let mut seat = Seat::take(&[]);
+    let tree = Tree::new("stopped");
+    let mut seat = Seat::with(&["--root", tree.path(), "--time-budget", "60s"], &[]);
     seat.press("2");
     seat.see_text("x stop");
     // A bar: the first rounds are there.
@@ -269,8 +91,9 @@ fn a_terminal_without_utf8_gets_ascii() {
 
 #[test]
 fn a_dumb_terminal_and_a_pipe_get_lines_without_escapes() {
-    let mut seat = Seat::take(&[("TERM", "dumb")]);
+    let mut seat = Seat::with(&SHORT, &[("TERM", "dumb")]);
     let piped = Command::new(BINARY)
+        .args(SHORT)
         .env("TERM", "xterm")
         .env("HOME", env!("CARGO_TARGET_TMPDIR"))
         .output()
@@ -295,7 +118,7 @@ fn a_wrong_option_is_named() {
 #[test]
 fn from_measuring_to_writing_to_undoing_with_keys_alone() {
     let tree = Tree::new("errand");
-    let mut seat = Seat::with(&["--root", tree.path()], &[]);
+    let mut seat = Seat::with(&["--root", tree.path(), SHORT[0], SHORT[1]], &[]);
     seat.press("2");
     seat.see_text("x stop");
     seat.see_text("m measure");
@@ -380,111 +203,116 @@ fn idle_costs_nothing() {
     assert_eq!(seat.end(), 0);
 }
 
-/// The face with a clock that panics at its third look, run in a terminal by the test below.
-#[test]
-#[ignore = "run by a_panic_restores_the_terminal_first"]
-fn a_face_that_panics() {
-    struct Trap(std::sync::atomic::AtomicUsize);
-    impl engine::host::Clock for Trap {
-        fn wall(&self) -> Duration {
-            let looks = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            assert!(looks < 2, "forced");
-            Duration::ZERO
-        }
-        fn thread_cpu(&self) -> Duration {
-            Duration::ZERO
-        }
-        fn since_1970(&self) -> Duration {
-            Duration::ZERO
-        }
-    }
-    let gate = engine::measure::Gate::default();
-    let job = app::job::HostJob::here(gate.clone(), |name| std::env::var(name).ok()).unwrap();
-    let face = app::tui::Face {
-        clock: Box::new(Trap(0.into())),
-        gate,
-        pauses: app::pause::Pauses::default(),
-        appearance: app::tui::Appearance::default(),
-        mouse: true,
-        screen: || Box::new(std::io::stdout()),
-        report: None,
-    };
-    let _ = app::tui::run(job, &face);
-}
-
-#[test]
-fn a_panic_restores_the_terminal_first() {
-    let program = std::env::current_exe().unwrap();
-    let name = "conduct::a_face_that_panics";
-    let arguments = ["--exact", name, "--ignored", "--nocapture"];
-    let mut seat = Seat::of(
-        &program.display().to_string(),
-        &arguments,
-        &[("RUST_BACKTRACE", "0")],
-    );
-    assert_ne!(seat.end(), 0);
-    assert!(seat.is_restored());
-    let left = seat.screen.screen().contents();
-    assert!(left.contains("forced"), "the panic is told: {left}");
-}
-
-/// A shell in tmux: only under one can a program be stopped and continued.
-struct Shell(String);
-
-impl Shell {
-    fn open(program: &str, name: &str) -> Self {
-        let shell = Self(format!("advisor-{name}-{}", std::process::id()));
-        let size = ["-x", "80", "-y", "24"];
-        let mut command = Command::new(program);
-        command.args(["-L", &shell.0, "-f", "/dev/null", "new-session", "-d"]);
-        command
-            .args(size)
-            .args(["env", "PS1=$ ", "LC_ALL=C.UTF-8", "sh"]);
-        command.env("LC_ALL", "C.UTF-8");
-        assert!(command.status().unwrap().success());
-        shell
-    }
-
-    fn tmux(&self, arguments: &[&str]) -> String {
-        let mut command = Command::new("tmux");
-        let command = command.args(["-u", "-L", &self.0]).args(arguments);
-        String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
-    }
-
-    fn see(&self, text: &str) {
-        let deadline = Instant::now() + DEADLINE;
-        loop {
-            let screen = self.tmux(&["capture-pane", "-p"]);
-            if screen.contains(text) {
-                return;
-            }
-            assert!(Instant::now() < deadline, "no {text}:\n{screen}");
-            thread::yield_now();
-        }
-    }
-}
-
-impl Drop for Shell {
-    fn drop(&mut self) {
-        self.tmux(&["kill-server"]);
-    }
-}
-
 #[test]
 fn a_stopped_program_goes_on_with_a_whole_screen_and_its_measurement() {
     let Some(program) = program("tmux", "tmux") else {
         return;
     };
     let shell = Shell::open(program.to_str().unwrap(), "stop");
-    shell.tmux(&["send-keys", BINARY, "Enter"]);
+    let started = format!("{BINARY} --time-budget 4s");
+    shell.tmux(&["send-keys", &started, "Enter"]);
     shell.see("[1 Overview]");
     shell.tmux(&["send-keys", "2"]);
     shell.see("x stop");
     shell.tmux(&["send-keys", "C-z"]);
     shell.see("Stopped");
+    // Whatever it measures with stands still.
+    let (process, before) = shell.job();
+    assert_eq!(process, "T");
+    assert_eq!(shell.job(), (process, before), "no processor time passes");
     shell.tmux(&["send-keys", "fg", "Enter"]);
     shell.see("[2 Measure]");
     shell.see("m measure");
     shell.tmux(&["send-keys", "q"]);
     shell.see("ssh prefers");
+}
+
+#[test]
+fn a_real_connection_carries_bytes_and_nothing_of_it_is_left() {
+    if program("sshd", "openssh-server").is_none() || program("ssh", "openssh-client").is_none() {
+        return;
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tui-carry");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let folder_name = folder.to_str().unwrap();
+    let mut seat = Seat::with(&["--time-budget", "3600s"], &[("TMPDIR", folder_name)]);
+    seat.press("2");
+    seat.see_text("real transfers:");
+    seat.see("a cipher that was carried", |screen| {
+        let text = screen.contents();
+        text.contains("Real transfers: MB/s") && text.contains("chacha20-poly1305")
+    });
+    seat.press("q");
+    assert_eq!(seat.end(), 0);
+    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    std::fs::remove_dir(&folder).unwrap();
+}
+
+#[test]
+fn the_line_under_the_cursor_goes_to_the_clipboard_of_the_terminal() {
+    let tree = Tree::new("copy");
+    let saved = tree.report();
+    let mut seat = Seat::with(&["--measurements", &saved], &[]);
+    seat.see_text("aes128-gcm would move");
+    seat.press("c");
+    seat.see_text("Copied");
+    let sent = String::from_utf8_lossy(&seat.bytes).into_owned();
+    let copied = sent.split("\u{1b}]52;c;").nth(1).unwrap();
+    // The first of the answer, in base 64: "ssh prefers ".
+    assert!(copied.starts_with("c3NoIHByZWZlcnMg"), "{copied:.60}");
+    seat.press("q");
+    assert_eq!(seat.end(), 0);
+}
+
+#[test]
+fn a_file_of_settings_changes_looks_and_keys() {
+    let tree = Tree::new("settings");
+    let saved = tree.report();
+    let folder = tree.0.join("config");
+    std::fs::create_dir_all(folder.join("cipher-advisor")).unwrap();
+    let file = folder.join("cipher-advisor/advisor-tui.toml");
+    std::fs::write(&file, "ascii = true\n[keys]\nquit = [\"Z\"]\n").unwrap();
+    let variables = [("XDG_CONFIG_HOME", folder.to_str().unwrap())];
+    let mut seat = Seat::with(&["--measurements", &saved], &variables);
+    seat.see_text("aes128-gcm would move");
+    seat.see_text("Z quit");
+    seat.press("q7");
+    seat.see_text("[7 Help]");
+    seat.press("Z");
+    assert_eq!(seat.end(), 0);
+    assert!(seat.bytes.is_ascii());
+
+    std::fs::write(&file, "ascii = true\n[keys]\nquit = [\"F99\"]\n").unwrap();
+    let mut command = Command::new(BINARY);
+    command.env("XDG_CONFIG_HOME", &folder);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let place = format!("{}:3:9: \"F99\" is no key", file.display());
+    assert!(told.contains(&place), "{told}");
+}
+
+#[test]
+fn a_log_is_kept_in_a_file_where_it_is_wanted() {
+    let tree = Tree::new("log");
+    let saved = tree.report();
+    let state = tree.0.join("state");
+    let variables = [("XDG_STATE_HOME", state.to_str().unwrap())];
+    for (arguments, kept) in [
+        (["--measurements", &saved].as_slice(), false),
+        (["--measurements", &saved, "-v"].as_slice(), true),
+    ] {
+        let mut seat = Seat::with(arguments, &variables);
+        seat.see_text("aes128-gcm would move");
+        seat.press("q");
+        assert_eq!(seat.end(), 0);
+        let log = std::fs::read_to_string(state.join("cipher-advisor/advisor-tui.log"));
+        let log = log.unwrap_or_default();
+        assert_eq!(log.contains("to do: quit"), kept, "{log}");
+        assert_eq!(log.contains("done: the examination"), kept, "{log}");
+        let shown = String::from_utf8_lossy(&seat.bytes).into_owned();
+        assert!(!shown.contains("to do:"), "never on the screen");
+    }
 }

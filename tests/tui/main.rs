@@ -6,11 +6,16 @@
 mod conduct;
 #[path = "../support/document.rs"]
 mod document;
+mod hostile;
 #[path = "../support/report.rs"]
 mod report;
 #[path = "../support/scene.rs"]
 mod scene;
 mod screens;
 #[cfg(unix)]
+mod seat;
+#[cfg(unix)]
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(unix)]
+mod unusual;

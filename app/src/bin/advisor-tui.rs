@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,13 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use advisor::output::{Style, View, text};
+use advisor::output::{Style, View, text, visible};
 use anyhow::{Context, Result, bail};
 use app::job::HostJob;
+use app::log::Log;
 use app::model::Question;
 use app::model::commands::COMMANDS;
 use app::pause::{PausedClock, Pauses};
-use app::tui::{Appearance, Ended, Face, THEMES, run};
+use app::tui::{Appearance, Ended, Face, Settings, THEMES, When, run, usual_place};
 use app::worker::Job;
 use engine::host::SystemClock;
 use engine::measure::Gate;
@@ -31,7 +33,7 @@ fn main() -> ExitCode {
     match start() {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("advisor-tui: {error:#}");
+            eprintln!("advisor-tui: {}", visible(&format!("{error:#}")));
             ExitCode::from(2)
         }
     }
@@ -42,8 +44,10 @@ fn main() -> ExitCode {
 struct Options {
     plain: bool,
     ascii: bool,
-    no_color: bool,
+    color: Option<When>,
     no_mouse: bool,
+    verbose: bool,
+    config: Option<PathBuf>,
     theme: Option<String>,
     root: Option<PathBuf>,
     measurements: Option<PathBuf>,
@@ -72,7 +76,8 @@ fn start() -> Result<u8> {
         .as_deref()
         .map(|path| saved(&job, path));
     let report = report.transpose()?;
-    let appearance = appearance(&options)?;
+    let settings = settings(&options)?;
+    let appearance = appearance(&options, &settings)?;
     let dumb = variable("TERM").is_some_and(|term| term == "dumb");
     if options.plain || dumb || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return lines(&job, appearance.ascii || options.plain, report);
@@ -82,10 +87,15 @@ fn start() -> Result<u8> {
         gate,
         pauses,
         appearance,
-        mouse: !options.no_mouse,
+        mouse: !options.no_mouse && settings.mouse.unwrap_or(true),
         screen: || Box::new(io::stdout()),
         report,
+        bindings: settings.bindings,
+        log: log(&options)?,
     };
+    let version = env!("CARGO_PKG_VERSION");
+    face.log
+        .note(face.clock.wall(), &format!("advisor-tui {version} begins"));
     let outcome = run(job, &face).context("the terminal cannot be used")?;
     match outcome.ended {
         Ended::Quit => print(&outcome.summary.map_or_else(String::new, |it| it + "\n")),
@@ -110,7 +120,11 @@ fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Parsed> {
         match name.as_str() {
             "--plain" => options.plain = true,
             "--ascii" => options.ascii = true,
-            "--no-color" => options.no_color = true,
+            "--no-color" => options.color = Some(When::Never),
+            "--color" => options.color = Some(when(&value()?.to_string_lossy())?),
+            "--config" => options.config = Some(value()?.into()),
+            "--print-config" => return Ok(Parsed::Answer(Settings::template())),
+            "--verbose" | "-v" => options.verbose = true,
             "--no-mouse" => options.no_mouse = true,
             "--theme" => options.theme = Some(value()?.to_string_lossy().into_owned()),
             "--root" => options.root = Some(value()?.into()),
@@ -135,14 +149,37 @@ fn budget(text: &str) -> Result<Duration> {
     sensible.with_context(|| format!("{text:?} is no time for measuring; give one like 10s"))
 }
 
-fn appearance(options: &Options) -> Result<Appearance> {
+fn when(word: &str) -> Result<When> {
+    let known = When::NAMES.iter().find(|(name, _)| *name == word);
+    let when = known.map(|(_, when)| *when);
+    when.with_context(|| format!("{word:?}: --color takes auto, always or never"))
+}
+
+/// The file that was named, or the usual one where it exists.
+fn settings(options: &Options) -> Result<Settings> {
+    let usual = || usual_place(variable).filter(|it| it.exists());
+    let Some(file) = options.config.clone().or_else(usual) else {
+        return Ok(Settings::default());
+    };
+    let text = fs::read_to_string(&file);
+    let text = text.with_context(|| format!("{}: cannot be read", file.display()))?;
+    Ok(Settings::parse(&file, &text)?)
+}
+
+/// The command line outranks the file, and the file the environment.
+fn appearance(options: &Options, settings: &Settings) -> Result<Appearance> {
     let found = Appearance::from_environment(variable);
     let appearance = Appearance {
-        ascii: found.ascii || options.ascii,
-        mono: found.mono || options.no_color,
+        ascii: options.ascii || settings.ascii.unwrap_or(found.ascii),
+        mono: match options.color.or(settings.color) {
+            Some(When::Always) => false,
+            Some(When::Never) => true,
+            Some(When::Auto) | None => found.mono,
+        },
+        depth: settings.depth.unwrap_or(found.depth),
         ..found
     };
-    let Some(name) = &options.theme else {
+    let Some(name) = options.theme.as_ref().or(settings.theme.as_ref()) else {
         return Ok(appearance);
     };
     appearance.with_theme(name).with_context(|| {
@@ -152,6 +189,28 @@ fn appearance(options: &Options) -> Result<Appearance> {
             names.join(", ")
         )
     })
+}
+
+/// Kept below the user's own directory for such things, also by root.
+fn log(options: &Options) -> Result<Log> {
+    if !options.verbose {
+        return Ok(Log::default());
+    }
+    let absolute = |name: &str| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|it| it.is_absolute())
+    };
+    let home = || Some(absolute("HOME")?.join(".local/state"));
+    let base = absolute("XDG_STATE_HOME").or_else(home);
+    let folder = base
+        .context("no home directory is known for the log; set HOME")?
+        .join("cipher-advisor");
+    let file = folder.join("advisor-tui.log");
+    let opened = fs::create_dir_all(&folder)
+        .and_then(|()| File::options().append(true).create(true).open(&file));
+    let opened = opened.with_context(|| format!("{}: cannot be written", file.display()))?;
+    Ok(Log::to(Box::new(opened)))
 }
 
 /// A saved report in place of measuring.
@@ -199,9 +258,14 @@ Measures SSH ciphers, explains the configuration, recommends an order, and write
   --root DIR             the tree to read and write in place of /, for building images
   --time-budget TIME     how long to measure, 10s where not said
   --theme NAME           terminal, dark or light
-  --no-color             no colours, as NO_COLOR
+  --color WHEN           auto, always or never; auto heeds NO_COLOR
+  --no-color             the same as --color never
   --ascii                only ASCII characters
   --no-mouse             leave the mouse to the terminal
+  --config FILE          settings and keys, in place of
+                         $XDG_CONFIG_HOME/cipher-advisor/advisor-tui.toml
+  --print-config         a file of settings to begin from, with every key
+  -v, --verbose          keep $XDG_STATE_HOME/cipher-advisor/advisor-tui.log
   --help                 this
   --version              the version
 

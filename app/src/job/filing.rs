@@ -41,13 +41,9 @@ pub(super) fn look_into(files: &dyn Files, spot: &Spot) -> Result<Looking, Strin
         .read(&spot.file)
         .map_err(|error| format!("{}: cannot be read: {error}", spot.file.display()))?;
     let text = String::from_utf8_lossy(&bytes);
-    let shown = |line: &str| -> String {
-        let line = line.replace('\t', "    ");
-        line.chars().filter(|it| !it.is_control()).collect()
-    };
     Ok(Looking {
         spot: spot.clone(),
-        lines: text.lines().map(shown).collect(),
+        lines: text.lines().map(str::to_owned).collect(),
     })
 }
 

@@ -7,6 +7,7 @@ use advisor::resolver::Side;
 
 use super::commands::Action;
 use super::numbers::with_spread;
+use super::shown::{show, shown};
 use super::{Model, Screen};
 
 /// A line of the screen.
@@ -53,6 +54,18 @@ impl AdviceItem {
             } => format!("{position}. {recommended} {speed} {transfer}: {reason}"),
         }
     }
+
+    fn show(&mut self) {
+        match self {
+            Self::Heading(text) | Self::Sentence(text) => show(text),
+            Self::Place {
+                today,
+                recommended,
+                reason,
+                ..
+            } => [today, recommended, reason].into_iter().for_each(show),
+        }
+    }
 }
 
 /// The screen for what the model knows.
@@ -74,6 +87,7 @@ pub fn view(model: &Model) -> Vec<AdviceItem> {
             "Enter goes on to Apply, which shows the file and writes nothing unasked.".to_owned(),
         ));
     }
+    items.iter_mut().for_each(AdviceItem::show);
     items.retain(|item| model.passes(Screen::Advice, &item.text()));
     items
 }
@@ -104,7 +118,7 @@ pub(super) fn rearrange(model: &mut Model, down: bool) -> bool {
     }
     order.swap(from, to);
     let (above, below) = (from.min(to), from.max(to));
-    model.notice = Some(price(model, &order[above], &order[below]));
+    model.notice = Some(shown(&price(model, &order[above], &order[below])));
     model.question.order = Some(order);
     let cursor = &mut model.cursors[Screen::Advice as usize];
     *cursor = if down {

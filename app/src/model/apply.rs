@@ -38,7 +38,7 @@ impl Step {
     /// Every step, in order.
     pub const ALL: [Self; 4] = [Self::Lock, Self::Validate, Self::Write, Self::Verify];
 
-    const fn text(self) -> &'static str {
+    pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Lock => "lock, and compare the files with what was read",
             Self::Validate => "ask the installed ssh about the candidate",
@@ -100,7 +100,11 @@ pub fn view(model: &Model) -> Vec<ApplyItem> {
         }
     }
     items.extend(past(model));
-    items
+    let shown = |it: ApplyItem| ApplyItem {
+        item: it.item.shown(),
+        ..it
+    };
+    items.into_iter().map(shown).collect()
 }
 
 /// Whether there is something to write that may be written.

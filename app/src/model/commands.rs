@@ -2,72 +2,12 @@
 //! key handling are all read from it, so that no two of them can disagree.
 #![forbid(unsafe_code)]
 
-use std::fmt;
-
 use super::advice;
+use super::bindings::names;
 use super::prompt::Ask;
 use super::{Model, Screen};
 
-/// A key, whichever toolkit it came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
-    /// A character as typed, shift applied.
-    Char(char),
-    /// A letter, in lower case, with Control held.
-    Control(char),
-    /// Enter.
-    Enter,
-    /// Backspace.
-    Backspace,
-    /// Escape.
-    Escape,
-    /// Tab.
-    Tab,
-    /// Tab with Shift held.
-    BackTab,
-    /// Arrow up.
-    Up,
-    /// Arrow down.
-    Down,
-    /// Arrow left.
-    Left,
-    /// Arrow right.
-    Right,
-    /// Page up.
-    PageUp,
-    /// Page down.
-    PageDown,
-    /// Home.
-    Home,
-    /// End.
-    End,
-    /// First function key, help on desktops.
-    F1,
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Self::Char(c) => return write!(f, "{c}"),
-            Self::Control(c) => return write!(f, "Ctrl-{}", c.to_ascii_uppercase()),
-            Self::Enter => "Enter",
-            Self::Backspace => "Backspace",
-            Self::Escape => "Esc",
-            Self::Tab => "Tab",
-            Self::BackTab => "Shift-Tab",
-            Self::Up => "↑",
-            Self::Down => "↓",
-            Self::Left => "←",
-            Self::Right => "→",
-            Self::PageUp => "PgUp",
-            Self::PageDown => "PgDn",
-            Self::Home => "Home",
-            Self::End => "End",
-            Self::F1 => "F1",
-        };
-        f.write_str(name)
-    }
-}
+pub use super::keys::Key;
 
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -151,8 +91,21 @@ impl Command {
     /// Its keys for people: `m`, or `PgDn Ctrl-D`.
     #[must_use]
     pub fn key_names(&self) -> String {
-        let names: Vec<_> = self.keys.iter().map(ToString::to_string).collect();
-        names.join(" ")
+        names(self.keys)
+    }
+
+    /// Its name in a file of settings: `seal-open`, `show-advice`.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let plain = |letter: char| match letter {
+            ' ' | '/' => '-',
+            letter => letter.to_ascii_lowercase(),
+        };
+        let kind = match self.action {
+            Action::Show(_) => "show-",
+            _ => "",
+        };
+        kind.chars().chain(self.name.chars().map(plain)).collect()
     }
 }
 
@@ -173,8 +126,8 @@ pub static COMMANDS: &[Command] = &[
         Action::Stop,
         &[Key::Char('x')],
         "stop",
-        "Stop measuring; the rounds that are finished count",
-        Model::is_measuring,
+        "Stop measuring, the rounds that are finished count; or writing, which is taken back",
+        |model| model.is_measuring() || model.is_writing(),
     )
     .named_in_footer(),
     row(
@@ -274,7 +227,7 @@ pub static COMMANDS: &[Command] = &[
     row(
         Action::Ask(Ask::Open),
         &[Key::Char('o')],
-        "open",
+        "open report",
         "Compare with a saved report of another run or host",
         |_| true,
     ),
@@ -484,12 +437,20 @@ const fn shows_packets(model: &Model) -> bool {
     matches!(model.screen, Screen::Measure | Screen::Compare)
 }
 
-/// The action a key stands for now.
+/// The action a key stands for now. A key that was given to a command means that before any other, and Ctrl-C
+/// leaves where it means nothing else.
 #[must_use]
 pub fn action_for(model: &Model, key: Key) -> Option<Action> {
-    let mut rows = COMMANDS.iter();
-    rows.find(|command| command.keys.contains(&key) && command.is_valid(model))
-        .map(|command| command.action)
+    let bindings = &model.bindings;
+    let wanted = |given: bool| {
+        let mut rows = COMMANDS
+            .iter()
+            .filter(|row| bindings.is_given(row) == given);
+        rows.find(|row| bindings.of(row).contains(&key) && row.is_valid(model))
+    };
+    let row = wanted(true).or_else(|| wanted(false));
+    let leaves = (key == Key::Control('c')).then_some(Action::Quit);
+    row.map(|row| row.action).or(leaves)
 }
 
 /// The table's row for an action.
@@ -540,6 +501,24 @@ mod tests {
             "except where they choose the packet"
         );
         assert_eq!(action_for(&model, Key::Char('z')), None);
+    }
+
+    #[test]
+    fn a_key_that_was_given_away_means_the_new_command_and_ctrl_c_still_leaves() {
+        let mut model = Model::default();
+        let quit = command_for(Action::Quit);
+        model.bindings.give(quit, vec![Key::Char('m')]);
+        assert_eq!(action_for(&model, Key::Char('m')), Some(Action::Quit));
+        assert_eq!(action_for(&model, Key::Char('q')), None);
+        assert_eq!(action_for(&model, Key::Control('c')), Some(Action::Quit));
+        assert_eq!(model.bindings.names(quit), "m");
+    }
+
+    #[test]
+    fn every_command_has_an_id_of_its_own() {
+        let ids: std::collections::BTreeSet<_> = COMMANDS.iter().map(Command::id).collect();
+        assert_eq!(ids.len(), COMMANDS.len());
+        assert!(ids.contains("seal-open") && ids.contains("open-report"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use engine::report::{Measurement, ProviderName, Report};
 
 use super::measure::cell_order;
 use super::numbers::{doing, has_enough_rounds, with_spread};
+use super::shown::shown;
 use super::{Model, Screen};
 
 /// The report this one is compared with.
@@ -95,7 +96,7 @@ fn hosts(model: &Model, other: &Other) -> Vec<String> {
     let about = |report: &Report| words::processor(&report.host, &report.cpu);
     let here = model.document.as_ref();
     let here = here.map_or_else(String::new, |it| about(&it.report));
-    vec![
+    let hosts = [
         format!("here   {here}"),
         format!(
             "there  {}: {} ({})",
@@ -103,7 +104,8 @@ fn hosts(model: &Model, other: &Other) -> Vec<String> {
             about(&other.report),
             other.report.host.name
         ),
-    ]
+    ];
+    hosts.map(|it| shown(&it)).into()
 }
 
 fn rows(model: &Model, other: &Report) -> Vec<CompareRow> {
@@ -144,7 +146,7 @@ fn row(
     };
     let both = here.zip(there);
     CompareRow {
-        cipher: words::title(&of.cipher, of.mac.as_deref()),
+        cipher: shown(&words::title(&of.cipher, of.mac.as_deref())),
         provider: of.provider,
         here: number(here),
         there: number(there),

@@ -7,6 +7,7 @@ use advisor::output::{SideConfiguration, SourceRecord, words};
 use advisor::resolver::{Severity, Side};
 
 use super::commands::Action;
+use super::shown::show;
 use super::{Model, Screen};
 
 /// A line of the screen.
@@ -79,7 +80,7 @@ pub struct Spot {
 pub struct Looking {
     /// Where the look goes.
     pub spot: Spot,
-    /// The lines, without what is no text.
+    /// The lines, as they stand there.
     pub lines: Vec<String>,
 }
 
@@ -98,6 +99,26 @@ impl ConfigurationItem {
             } => format!("{place}: {value} ({outcome})"),
             Self::File { path, .. } => path.clone(),
             Self::Line { text, .. } => text.clone(),
+        }
+    }
+
+    fn show(&mut self) {
+        match self {
+            Self::Side(text)
+            | Self::Sentence(text)
+            | Self::Finding { text, .. }
+            | Self::File { path: text, .. } => show(text),
+            Self::Ciphers { names, .. } => names.iter_mut().for_each(show),
+            Self::Considered {
+                place,
+                value,
+                outcome,
+                ..
+            } => [place, value, outcome].into_iter().for_each(show),
+            Self::Line { text, outcome, .. } => {
+                show(text);
+                outcome.iter_mut().for_each(|(_, words)| show(words));
+            }
         }
     }
 
@@ -124,8 +145,12 @@ pub fn view(model: &Model) -> Vec<ConfigurationItem> {
         Some(looking) => lines(model, looking),
         None => everything(model),
     };
+    let show = |mut it: ConfigurationItem| {
+        it.show();
+        it
+    };
     let passes = |it: &ConfigurationItem| model.passes(Screen::Configuration, &it.text());
-    items.into_iter().filter(passes).collect()
+    items.into_iter().map(show).filter(passes).collect()
 }
 
 /// The file, with what became of its `Ciphers` lines beside them.

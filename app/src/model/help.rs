@@ -8,7 +8,7 @@ use super::{Model, Screen};
 #[must_use]
 pub fn entries(model: &Model) -> Vec<&'static Command> {
     let wanted = |it: &&Command| {
-        let text = format!("{} {} {}", it.key_names(), it.name, it.help);
+        let text = format!("{} {} {}", model.bindings.names(it), it.name, it.help);
         model.passes(Screen::Help, &text)
     };
     COMMANDS.iter().filter(wanted).collect()

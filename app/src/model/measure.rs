@@ -9,6 +9,7 @@ use engine::measure::MeasureRequest;
 use engine::report::{Measurement, ProviderName, Report};
 
 use super::numbers::{doing, has_enough_rounds, round_count, with_spread};
+use super::shown::show;
 use super::transfers::{self, TransferRow};
 use super::{BULK_PACKET, Doing, Gauges, Model, Progress, Screen};
 
@@ -142,6 +143,7 @@ pub fn view(model: &Model) -> MeasureView {
     if shown(model).any(|cell| !has_enough_rounds(cell)) && !model.is_measuring() {
         warnings.push("* fewer than three rounds: measure again on an idle machine".to_owned());
     }
+    warnings.iter_mut().for_each(show);
     MeasureView {
         heading,
         bars,
@@ -188,10 +190,10 @@ fn sizes(model: &Model) -> Vec<usize> {
 
 fn nothing(model: &Model) -> String {
     let doing = model.progress.as_ref().map(|it| it.doing);
-    if doing == Some(Doing::Packets) {
-        "The first numbers come when every cipher has had its rounds.".to_owned()
-    } else if doing.is_some() {
+    if doing == Some(Doing::Transfers) {
         "Real transfers come first, through ssh and a private sshd; then packets.".to_owned()
+    } else if doing.is_some() {
+        "The first numbers come when every cipher has had its rounds.".to_owned()
     } else if model.report().is_some() {
         "Nothing was measured for this packet size and direction.".to_owned()
     } else {
@@ -239,6 +241,9 @@ fn bars(model: &Model) -> Vec<Bar> {
         if cells[index].cipher == Cipher::ChaCha20Poly1305.name() {
             bar.detail.push_str(&ladder);
         }
+        [&mut bar.cipher, &mut bar.note, &mut bar.detail]
+            .into_iter()
+            .for_each(show);
         bar
     };
     ordered(&cells)

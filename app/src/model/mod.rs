@@ -7,15 +7,18 @@
 
 pub mod advice;
 pub mod apply;
+pub mod bindings;
 pub mod commands;
 pub mod compare;
 pub mod configuration;
 pub mod help;
+pub mod keys;
 pub mod measure;
 pub mod numbers;
 pub mod overview;
 pub mod page;
 pub mod prompt;
+mod shown;
 #[cfg(test)]
 mod tests;
 pub mod transfers;
@@ -29,6 +32,7 @@ use advisor::policy::Profile;
 use engine::report::{Direction, Measurement, Report, Transfer};
 
 use apply::{Past, Preview, Step, Written};
+use bindings::Bindings;
 use commands::{Action, Key};
 use compare::Other;
 use configuration::{Looking, Spot};
@@ -223,6 +227,8 @@ pub struct Model {
     pub other: Option<Other>,
     /// The file that is looked into on the Configuration screen.
     pub looking: Option<Looking>,
+    /// The keys of the commands.
+    pub bindings: Bindings,
     /// What a running measurement has found so far.
     live: Found,
     /// How its numbers came to be what they are.
@@ -320,6 +326,57 @@ pub enum Effect {
     Quit,
 }
 
+impl Message {
+    /// What happened, in words, for a log; with the sentence where something went wrong.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let words = match self {
+            Self::Key(_) => "a key",
+            Self::Run(_) => "a command",
+            Self::Select(_) | Self::ShowBytes(_) | Self::ShowDirection(_) => "a choice",
+            Self::Progress(..) => "a part of the measurement",
+            Self::Measured(_) => "the measurement",
+            Self::Examined(_) => "the examination",
+            Self::Previewed(_) => "the preview",
+            Self::Step(step) => return format!("begins to {}", step.text()),
+            Self::Written(written) => &written.sentence,
+            Self::NotWritten(why) => return format!("not written: {why}"),
+            Self::Past(_) => "the journal",
+            Self::Opened(other) => return format!("opened {}", other.name),
+            Self::LookedInto(_) => "a look into a file",
+            Self::Done(sentence) => sentence,
+            Self::Paste(_) => "a paste",
+            Self::Failed(why) => return format!("failed: {why}"),
+        };
+        words.to_owned()
+    }
+}
+
+impl Effect {
+    /// What is to be done, in words, for a log.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let words = match self {
+            Self::Measure => "measure",
+            Self::Stop => "stop",
+            Self::Examine(_) => "examine",
+            Self::Preview(_) => "preview",
+            Self::Write(..) => "write",
+            Self::Undo(id) => return format!("undo change {id}"),
+            Self::ReadJournal => "read the journal",
+            Self::Open(path) => return format!("open {path}"),
+            Self::LookInto(spot) => return format!("look into {}", spot.file.display()),
+            Self::Save(path, ..) => return format!("save {path}"),
+            Self::Copy(_) => "copy",
+            Self::TurnTheme => "turn the theme",
+            Self::TurnMouse => "turn the mouse",
+            Self::Suspend => "suspend",
+            Self::Quit => "quit",
+        };
+        words.to_owned()
+    }
+}
+
 impl Default for Model {
     fn default() -> Self {
         Self {
@@ -337,6 +394,7 @@ impl Default for Model {
             past: Vec::new(),
             other: None,
             looking: None,
+            bindings: Bindings::default(),
             live: Found::default(),
             traces: measure::Traces::default(),
             filters: Default::default(),

@@ -9,6 +9,7 @@ use engine::cpu::Feature;
 use engine::report::{FeatureState, Report};
 
 use super::commands::Action;
+use super::shown::{show, shown};
 use super::{Model, Screen};
 
 /// The screen.
@@ -65,6 +66,16 @@ impl OverviewItem {
         }
     }
 
+    fn show(&mut self) {
+        match self {
+            Self::Verdict(text) | Self::Findings(text) | Self::Fact { text, .. } => show(text),
+            Self::Finding { what, cure, .. } => {
+                show(what);
+                show(cure);
+            }
+        }
+    }
+
     /// What Enter does on it.
     #[must_use]
     pub fn leads_to(&self) -> Option<Action> {
@@ -103,6 +114,7 @@ pub fn view(model: &Model) -> OverviewView {
         items.extend(warnings.map(|it| fact("Numbers", it, Some(Screen::Measure))));
         items.extend(findings(&document.findings));
     }
+    items.iter_mut().for_each(OverviewItem::show);
     // The answer is never filtered away.
     items.retain(|item| {
         matches!(item, OverviewItem::Verdict(_)) || model.passes(Screen::Overview, &item.text())
@@ -172,7 +184,7 @@ fn features(report: &Report) -> Vec<FeatureFact> {
     let features = report.cpu.features.iter();
     let mut facts: Vec<_> = features
         .map(|(name, &state)| FeatureFact {
-            name: name.clone(),
+            name: shown(name),
             state,
             used_for: words::used_for(name),
         })

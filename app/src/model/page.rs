@@ -1,6 +1,8 @@
 //! Lines that several screens are made of, so that a face draws each kind once.
 #![forbid(unsafe_code)]
 
+use super::shown::show;
+
 /// A line of a screen that is read from top to bottom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageItem {
@@ -21,6 +23,21 @@ pub enum PageItem {
 }
 
 impl PageItem {
+    /// With what others have written in it shown as it is.
+    #[must_use]
+    pub(super) fn shown(mut self) -> Self {
+        match &mut self {
+            Self::Heading(text)
+            | Self::Sentence(text)
+            | Self::Warning(text)
+            | Self::Diff(_, text)
+            | Self::Command(text)
+            | Self::Step(_, text)
+            | Self::Choice(text) => show(text),
+        }
+        self
+    }
+
     /// Its words.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -1,6 +1,8 @@
 //! One line of typed text: a filter, a file, a host, or the word that confirms a change.
 #![forbid(unsafe_code)]
 
+use advisor::output::is_deceptive;
+
 use super::commands::Key;
 use super::{Effect, Model, Saving, changed, confirm};
 
@@ -73,6 +75,8 @@ pub(super) fn key(model: &mut Model, key: Key) -> Vec<Effect> {
         return Vec::new();
     };
     match key {
+        // What cannot be seen is not asked for.
+        Key::Char(letter) if is_deceptive(letter) => {}
         Key::Char(letter) => prompt.text.push(letter),
         Key::Backspace => {
             prompt.text.pop();
@@ -100,10 +104,9 @@ pub(super) fn key(model: &mut Model, key: Key) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Pasted text, without what is no text.
+/// Pasted text.
 pub(super) fn paste(model: &mut Model, text: &str) {
-    let letters = text.chars().filter(|it| !it.is_control());
-    for letter in letters {
+    for letter in text.chars() {
         key(model, Key::Char(letter));
     }
 }

@@ -221,6 +221,7 @@ fn only_the_whole_word_undoes_and_nothing_runs_beside_it() {
         press(&mut model, Key::Char('m')).is_empty(),
         "no measuring meanwhile"
     );
+    assert_eq!(press(&mut model, Key::Char('x')), [Effect::Stop]);
     assert_eq!(
         press(&mut model, Key::Char('q')),
         [Effect::Stop, Effect::Quit]

@@ -5,6 +5,7 @@ use advisor::output::words;
 use engine::report::Transfer;
 
 use super::numbers::{round_count, spread_percent};
+use super::shown::shown;
 use super::{Model, Screen};
 
 /// What real connections made of a cipher, the way that costs more.
@@ -35,7 +36,7 @@ pub(super) fn rows(model: &Model) -> Vec<TransferRow> {
     let row = |slower: &&Transfer| {
         let both = transfers.iter().filter(|it| is_same(it, slower));
         TransferRow {
-            cipher: words::title(&slower.cipher, slower.mac.as_deref()),
+            cipher: shown(&words::title(&slower.cipher, slower.mac.as_deref())),
             speed: format!(
                 "{:.0} {}",
                 slower.mb_per_s,
@@ -47,7 +48,7 @@ pub(super) fn rows(model: &Model) -> Vec<TransferRow> {
                 spread(slower, slower.user_s_per_gib, slower.user_ci95)
             ),
             share: slower.mb_per_s / fastest,
-            detail: detail(slower, both),
+            detail: shown(&detail(slower, both)),
         }
     };
     let passes = |it: &TransferRow| model.passes(Screen::Measure, &it.detail);
@@ -59,7 +60,7 @@ pub(super) fn missing(model: &Model) -> Vec<String> {
     let report = model.document.as_deref().map(|it| &it.report);
     let report = report.filter(|_| !model.is_measuring());
     let missing = report.into_iter().flat_map(|it| &it.unavailable_transfers);
-    missing.map(words::not_carried).collect()
+    missing.map(|it| shown(&words::not_carried(it))).collect()
 }
 
 /// Puts a figure in the place of the one it renews.

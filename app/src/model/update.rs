@@ -8,6 +8,7 @@ use engine::report::Direction;
 use super::apply::{self, Step};
 use super::commands::{self, Action};
 use super::prompt::{self, Ask};
+use super::shown::shown;
 use super::{
     Effect, Found, Message, Model, Progress, Screen, Writing, advice, configuration, measure,
     transfers,
@@ -62,7 +63,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         }
         Message::NotWritten(sentence) => {
             model.writing = Writing::Nothing;
-            model.trouble = Some(sentence);
+            model.trouble = Some(shown(&sentence));
             return [vec![Effect::ReadJournal], changed(model)].concat();
         }
         Message::Past(past) => model.past = past,
@@ -76,10 +77,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
             model.cursors[Screen::Configuration as usize] = line;
             model.looking = Some(looking);
         }
-        Message::Done(sentence) => model.notice = Some(sentence),
+        Message::Done(sentence) => model.notice = Some(shown(&sentence)),
         Message::Failed(sentence) => {
             model.progress = None;
-            model.trouble = Some(sentence);
+            model.trouble = Some(shown(&sentence));
         }
     }
     Vec::new()
@@ -151,7 +152,7 @@ fn run(model: &mut Model, action: Action) -> Vec<Effect> {
             model.traces = measure::Traces::default();
             return vec![Effect::Measure];
         }
-        Action::Stop if model.is_measuring() => return vec![Effect::Stop],
+        Action::Stop if model.is_measuring() || model.is_writing() => return vec![Effect::Stop],
         Action::Measure | Action::Stop => {}
         Action::SmallerPackets => model.bytes = measure::neighbour(model, false),
         Action::LargerPackets => model.bytes = measure::neighbour(model, true),

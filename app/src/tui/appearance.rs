@@ -98,6 +98,15 @@ impl Appearance {
         }
     }
 
+    /// A line for the shell, with what this terminal can show.
+    pub(super) fn line(self, text: &str) -> String {
+        let shown = |letter: char| match self.ascii && !letter.is_ascii() {
+            true => plain(letter.encode_utf8(&mut [0; 4])),
+            false => letter,
+        };
+        text.chars().map(shown).collect()
+    }
+
     /// Colours are exchanged in the finished buffer, so that no screen knows of themes.
     fn colour(self, cell: &mut Cell) {
         let theme = self.theme();

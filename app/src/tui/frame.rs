@@ -181,17 +181,21 @@ fn draw_prompt(prompt: &Prompt, area: Rect, buffer: &mut Buffer) {
 
 /// Whole hints only: those of the screen go first when the line is too short, help and quit stay.
 fn draw_footer(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
-    let mut hints: Vec<&Command> = commands::footer(model).collect();
-    let width = |hints: &[&Command]| -> usize {
-        let width = |it: &&Command| cells(&it.keys[0].to_string()) + cells(it.name) + 3;
+    // What was left without a key is still on Help.
+    let key = |it: &Command| model.bindings.of(it).first().map(ToString::to_string);
+    let mut hints: Vec<(String, &Command)> = commands::footer(model)
+        .filter_map(|it| Some((key(it)?, it)))
+        .collect();
+    let width = |hints: &[(String, &Command)]| -> usize {
+        let width = |(key, it): &(String, &Command)| cells(key) + cells(it.name) + 3;
         hints.iter().map(width).sum()
     };
     while hints.len() > 2 && width(&hints) > usize::from(area.width) {
         hints.remove(hints.len() - 3);
     }
-    let words = hints.into_iter().flat_map(|it| {
+    let words = hints.into_iter().flat_map(|(key, it)| {
         [
-            (Span::styled(format!(" {}", it.keys[0]), STRONG), it.action),
+            (Span::styled(format!(" {key}"), STRONG), it.action),
             (Span::raw(format!(" {} ", it.name)), it.action),
         ]
     });

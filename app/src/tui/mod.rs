@@ -17,6 +17,7 @@ mod list;
 mod measure;
 mod overview;
 mod page;
+mod settings;
 mod terminal;
 mod themes;
 mod transfers;
@@ -33,6 +34,8 @@ use engine::host::Clock;
 use engine::measure::Gate;
 use engine::report::Report;
 
+use crate::log::Log;
+use crate::model::bindings::Bindings;
 use crate::model::commands::Action;
 use crate::model::{Effect, Message, Model, update};
 use crate::pause::Pauses;
@@ -41,6 +44,7 @@ use crate::worker::{Job, Worker};
 pub use appearance::Appearance;
 pub use canvas::Places;
 pub use frame::{SMALLEST, draw};
+pub use settings::{Settings, SettingsError, When, usual_place};
 pub use terminal::Screen;
 pub use themes::{Depth, THEMES};
 
@@ -63,6 +67,10 @@ pub struct Face {
     pub screen: Screen,
     /// Numbers that are there already, in place of measuring at once.
     pub report: Option<Arc<Report>>,
+    /// The keys of the commands.
+    pub bindings: Bindings,
+    /// What is kept of the run.
+    pub log: Log,
 }
 
 /// How a run ended.
@@ -107,10 +115,11 @@ pub fn run(job: impl Job + 'static, face: &Face) -> io::Result<Outcome> {
         // The loop has ended when nobody receives; then nobody needs to know.
         let _ = send.send(Event::Model(message));
     });
-    let (model, effects) = match &face.report {
+    let (mut model, effects) = match &face.report {
         Some(report) => Model::start_with(Arc::clone(report)),
         None => Model::start(),
     };
+    model.bindings = face.bindings.clone();
     let mut seat = Seat {
         face,
         session,
@@ -125,13 +134,14 @@ pub fn run(job: impl Job + 'static, face: &Face) -> io::Result<Outcome> {
         session,
         worker,
         model,
+        appearance,
         ..
     } = seat;
     drop(worker);
     drop(session);
     Ok(Outcome {
         ended: ended?,
-        summary: overview::summary(&model),
+        summary: overview::summary(&model).map(|it| appearance.line(&it)),
     })
 }
 
@@ -173,6 +183,7 @@ impl Seat<'_> {
     }
 
     fn take(&mut self, event: Event) -> io::Result<Option<Ended>> {
+        self.note(&event);
         let message = match event {
             Event::Signal(number) => return Ok(Some(Ended::Signal(number))),
             Event::Lost(error) => return Err(error),
@@ -183,9 +194,30 @@ impl Seat<'_> {
         let effects = message.map_or_else(Vec::new, |it| update(&mut self.model, it));
         let ends = effects.contains(&Effect::Quit);
         for effect in effects {
+            self.log(|| format!("to do: {}", effect.name()));
             self.perform(effect)?;
         }
         Ok(ends.then_some(Ended::Quit))
+    }
+
+    /// What is typed is not noted: it may be a secret that belongs elsewhere.
+    fn note(&self, event: &Event) {
+        match event {
+            Event::Terminal(event::Event::Resize(width, height)) => {
+                self.log(|| format!("resized to {width}×{height}"));
+            }
+            Event::Terminal(_) | Event::Model(Message::Progress(..)) => {}
+            Event::Model(message) => self.log(|| format!("done: {}", message.name())),
+            Event::Signal(number) => self.log(|| format!("signal {number}")),
+            Event::Continued => self.log(|| "continued".to_owned()),
+            Event::Lost(error) => self.log(|| format!("the terminal is lost: {error}")),
+        }
+    }
+
+    fn log(&self, what: impl FnOnce() -> String) {
+        if self.face.log.is_kept() {
+            self.face.log.note(self.face.clock.wall(), &what());
+        }
     }
 
     fn message(&self, event: event::Event) -> Option<Message> {
