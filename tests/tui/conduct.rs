@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 
 use crate::seat::{BINARY, SHORT, Seat, Shell, Tree};
 use crate::support::program;
@@ -55,8 +55,7 @@ fn signals_restore_the_terminal() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let mut seat = Seat::take(&[]);
         seat.see_text("[1 Overview]");
-        let id = seat.child.process_id().unwrap().try_into().unwrap();
-        kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+        kill_process(seat.id(), signal).unwrap();
         assert_eq!(seat.end(), code, "{signal:?}");
         assert!(seat.is_restored(), "{signal:?}");
     }

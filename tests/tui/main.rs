@@ -6,7 +6,11 @@
 mod conduct;
 #[path = "../support/document.rs"]
 mod document;
+#[cfg(unix)]
+mod figures;
 mod hostile;
+#[cfg(unix)]
+mod killed;
 #[path = "../support/report.rs"]
 mod report;
 #[path = "../support/scene.rs"]

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::Pid;
 
 use crate::scene::judged;
 
@@ -25,8 +26,8 @@ pub(crate) const SHORT: [&str; 2] = ["--time-budget", "3s"];
 
 /// The binary in a terminal of 80×24.
 pub(crate) struct Seat {
-    pub(crate) child: Box<dyn Child + Send + Sync>,
-    pub(crate) master: Box<dyn MasterPty + Send>,
+    child: Running,
+    master: Box<dyn MasterPty + Send>,
     keyboard: Box<dyn Write + Send>,
     pub(crate) output: Receiver<Vec<u8>>,
     pub(crate) bytes: Vec<u8>,
@@ -72,7 +73,7 @@ impl Seat {
         });
         let [rows, columns] = [24, 80].map(|it| NonZeroU16::new(it).unwrap());
         Self {
-            child,
+            child: Running(child),
             master: pair.master,
             keyboard,
             output,
@@ -105,6 +106,18 @@ impl Seat {
         self.see(text, |screen| screen.contents().contains(text));
     }
 
+    /// Reads what comes for so long.
+    pub(crate) fn listen(&mut self, time: Duration) {
+        let until = Instant::now() + time;
+        while let Ok(chunk) = self
+            .output
+            .recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            self.screen.process(&chunk);
+            self.bytes.extend(chunk);
+        }
+    }
+
     /// Waits for the end and reads what is left.
     pub(crate) fn end(&mut self) -> u32 {
         // The terminal ends its output when the program has ended.
@@ -120,7 +133,7 @@ impl Seat {
                 }
             }
         }
-        self.child.wait().unwrap().exit_code()
+        self.child.0.wait().unwrap().exit_code()
     }
 
     pub(crate) fn resize(&mut self, rows: u16, cols: u16) {
@@ -134,9 +147,22 @@ impl Seat {
         self.screen.screen_mut().set_size(rows, columns);
     }
 
+    pub(crate) fn id(&self) -> Pid {
+        let id = self.child.0.process_id().unwrap();
+        Pid::from_raw(id.try_into().unwrap()).unwrap()
+    }
+
+    /// The terminal goes away, as when a connection breaks. Every end of ours is closed: the one that reads when
+    /// the next output meets nobody.
+    pub(crate) fn hang_up(mut self) -> Running {
+        self.press("2");
+        let Self { child, .. } = self;
+        child
+    }
+
     /// Processor time the program has used, in ticks of the system.
     pub(crate) fn ticks(&self) -> u64 {
-        let id = self.child.process_id().unwrap();
+        let id = self.id().as_raw_pid();
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
         let fields = stat.rsplit(')').next().unwrap().split_ascii_whitespace();
         // utime and stime are fields 14 and 15 of proc_pid_stat(5); the name was field 2.
@@ -189,10 +215,19 @@ impl Drop for Tree {
     }
 }
 
-impl Drop for Seat {
+/// A program that is not left behind.
+pub(crate) struct Running(Box<dyn Child + Send + Sync>);
+
+impl Running {
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some()
+    }
+}
+
+impl Drop for Running {
     fn drop(&mut self) {
         // It has ended already unless the test fails.
-        let _ = self.child.kill();
+        let _ = self.0.kill();
     }
 }
 
