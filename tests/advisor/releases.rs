@@ -9,6 +9,9 @@ use crate::question::{BEFORE, DEFAULT, LATER, NOW, REFUSED, Tree, by_release, er
 
 const A: &str = "aes128-ctr";
 const B: &str = "aes256-ctr";
+/// The last release whose tables are complete, and a later one.
+const NEWEST: Release = Release::new(10, 6);
+const AFTER: Release = Release::new(10, 7);
 
 fn at(major: u32, minor: u32) -> Release {
     Release::new(major, minor)
@@ -33,6 +36,11 @@ fn server(release: Release, text: &str, expected: &str) {
 #[test]
 fn a_keyword_is_refused_before_the_release_that_brings_it() {
     for (keyword, before, since) in [
+        ("Include", at(7, 2), at(7, 3)),
+        ("KnownHostsCommand", at(8, 4), at(8, 5)),
+        ("SessionType", at(8, 6), at(8, 7)),
+        ("RequiredRSASize", at(9, 0), at(9, 1)),
+        ("EnableEscapeCommandline", at(9, 1), at(9, 2)),
         ("Tag", at(9, 3), at(9, 4)),
         ("ObscureKeystrokeTiming", at(9, 4), at(9, 5)),
         ("ChannelTimeout", at(9, 5), at(9, 6)),
@@ -45,15 +53,29 @@ fn a_keyword_is_refused_before_the_release_that_brings_it() {
         client(since, &text, DEFAULT);
     }
     for (keyword, before, since) in [
+        ("Include", at(8, 1), at(8, 2)),
+        ("PerSourceMaxStartups", at(8, 4), at(8, 5)),
+        ("UnusedConnectionTimeout", at(9, 1), at(9, 2)),
         ("PerSourcePenalties", at(9, 7), at(9, 8)),
         ("PAMServiceName", at(9, 7), at(9, 8)),
         ("RefuseConnection", at(9, 8), at(9, 9)),
         ("SshdAuthPath", at(9, 9), at(10, 0)),
+        ("AgentSocketPath", at(10, 0), NEWEST),
+        ("WarnWeakCrypto", at(10, 0), NEWEST),
+        ("GSSAPIDelegateCredentials", at(10, 0), NEWEST),
     ] {
         let text = format!("{keyword} x\n");
         server(before, &text, REFUSED);
         server(since, &text, DEFAULT);
     }
+}
+
+#[test]
+fn a_keyword_is_refused_once_a_release_drops_it() {
+    let text = "PAMAuthenticationViaKbdInt yes\n";
+    server(at(10, 0), text, DEFAULT);
+    server(at(10, 3), text, DEFAULT);
+    server(NEWEST, text, REFUSED);
 }
 
 #[test]
@@ -74,11 +96,11 @@ fn a_refused_keyword_is_told_since_when_it_is_known() {
 #[test]
 fn what_is_unknown_after_the_tables_end_is_a_warning() {
     for text in ["Nonsense x\n", "Match nonsense x\n"] {
-        by_release(at(9, 7), text, REFUSED, REFUSED);
-        by_release(LATER, text, DEFAULT, DEFAULT);
+        by_release(NEWEST, text, REFUSED, REFUSED);
+        by_release(AFTER, text, DEFAULT, DEFAULT);
         let tree = Tree::new();
         tree.put("main", text);
-        for answer in [tree.client(LATER, "web1"), tree.server(LATER)] {
+        for answer in [tree.client(AFTER, "web1"), tree.server(AFTER)] {
             assert_eq!(answer.problems[0].severity, Severity::Warning, "{text}");
         }
     }
@@ -91,26 +113,41 @@ fn keywords_of_patched_programs_are_a_warning_in_any_release() {
 }
 
 #[test]
+fn debians_words_for_gssapi_are_a_warning_once_another_package_brings_them() {
+    for release in [NOW, at(10, 0), NEWEST] {
+        client(release, "GSSAPIKeyExchange no\n", DEFAULT);
+        server(release, "GSSAPIKeyExchange no\n", DEFAULT);
+    }
+}
+
+#[test]
 fn sshd_takes_subsystem_in_a_match_since_9_5() {
     let text = "Match user x\nSubsystem sftp internal-sftp\n";
     server(at(9, 4), text, REFUSED);
     server(at(9, 5), text, DEFAULT);
+    let text = "Match user x\nChallengeResponseAuthentication no\n";
+    server(BEFORE, text, REFUSED);
+    server(at(8, 7), text, DEFAULT);
 }
 
 #[test]
 fn match_criteria_came_one_by_one() {
     let text = |criterion: &str| format!("Match {criterion} x\nCiphers aes128-ctr\n");
+    // Of a tag that is an address, no tag is one; of the networks nothing is known here.
     for (criterion, before, since) in [
         ("localnetwork", at(9, 3), at(9, 4)),
         ("tagged", at(9, 3), at(9, 4)),
     ] {
-        client(before, &text(criterion), REFUSED);
-        client(since, &text(criterion), DEFAULT);
+        let text = text(&format!("{criterion} 10.0.0.0/8 host"));
+        client(before, &text, REFUSED);
+        client(since, &text, DEFAULT);
     }
     for criterion in ["version", "sessiontype", "command"] {
-        client(NOW, &text(criterion), REFUSED);
+        let text = text(&format!("{criterion} shell host web1 user"));
+        let text = text.replace("user x", "user root");
+        client(at(9, 9), &text, REFUSED);
         let tree = Tree::new();
-        tree.put("main", text(criterion));
+        tree.put("main", &text);
         let answer = tree.client(LATER, "web1");
         assert_eq!(answer.alternatives, [[A]], "{criterion}");
         assert!(answer.problems.is_empty(), "{:?}", answer.problems);

@@ -1,14 +1,17 @@
 //! Which keywords each program knows. Values of keywords that are none of this room's business are not judged.
 //!
-//! Derived from the keyword tables of `readconf.c` and `servconf.c` at 9.2, Debian's own keywords included,
-//! and from the release notes of later releases. A name that no table has is an error only where the tables
-//! are complete; after that it may be news.
+//! Derived from the keyword tables of `readconf.c` and `servconf.c`, from the release notes, and from asking
+//! Debian's builds of 8.4, 9.2, 10.0 and 10.6 about every word they hold, Debian's own keywords included. A
+//! name that no table has is an error only where the tables are complete; after that it may be news.
 #![forbid(unsafe_code)]
 
-use engine::installed::releases::Release;
+use engine::installed::releases::{Ability, Release};
 
 /// The last release whose keywords are known completely.
-pub(super) const COMPLETE: Release = Release::new(9, 7);
+pub(super) const COMPLETE: Release = Release::new(10, 6);
+
+/// What came or went after this release and before [`COMPLETE`] did so in a release not known here.
+const BEFORE_COMPLETE: Release = Release::new(10, 0);
 
 /// How a program takes a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +32,7 @@ pub(super) enum Known {
 pub(super) fn client(release: Release, keyword: &[u8]) -> Known {
     let name = str::from_utf8(keyword).unwrap_or_default();
     if CLIENT.binary_search(&name).is_ok() {
-        return Known::Everywhere;
+        return leaves(release, name, Known::Everywhere);
     }
     by_table(CLIENT_SINCE, release, name, Known::Everywhere)
         .unwrap_or_else(|| unknown(release, name))
@@ -38,17 +41,20 @@ pub(super) fn client(release: Release, keyword: &[u8]) -> Known {
 /// How `sshd` takes a keyword, given in lower case.
 pub(super) fn server(release: Release, keyword: &[u8]) -> Known {
     let name = str::from_utf8(keyword).unwrap_or_default();
-    if name == "subsystem" && release >= Release::new(9, 5) {
-        return Known::Everywhere;
-    }
     if SERVER_GLOBAL.binary_search(&name).is_ok() {
-        return Known::Global;
+        let loosened = by_table(SERVER_LOOSENED, release, name, Known::Everywhere);
+        return match loosened {
+            Some(Known::Everywhere) => Known::Everywhere,
+            _ => leaves(release, name, Known::Global),
+        };
     }
     if SERVER_EVERYWHERE.binary_search(&name).is_ok() {
         return Known::Everywhere;
     }
     by_table(SERVER_GLOBAL_SINCE, release, name, Known::Global)
         .or_else(|| by_table(SERVER_SINCE, release, name, Known::Everywhere))
+        .or_else(|| arrives(SERVER_GLOBAL_ARRIVED, release, name, Known::Global))
+        .or_else(|| arrives(SERVER_ARRIVED, release, name, Known::Everywhere))
         .unwrap_or_else(|| unknown(release, name))
 }
 
@@ -60,6 +66,32 @@ fn by_table(table: Since, release: Release, name: &str, known: Known) -> Option<
     } else {
         Known::Since(*since)
     })
+}
+
+/// The answer for a keyword that came between two releases that were asked.
+fn arrives(table: &[&str], release: Release, name: &str, known: Known) -> Option<Known> {
+    table.contains(&name).then(|| {
+        if release >= COMPLETE {
+            known
+        } else if release > BEFORE_COMPLETE {
+            Known::Perhaps
+        } else {
+            Known::No
+        }
+    })
+}
+
+/// The answer for a keyword of old that may have gone.
+fn leaves(release: Release, name: &str, known: Known) -> Known {
+    if release <= BEFORE_COMPLETE {
+        return known;
+    }
+    match name {
+        _ if PACKED_APART.contains(&name) => Known::Perhaps,
+        "pamauthenticationviakbdint" if release >= COMPLETE => Known::No,
+        "pamauthenticationviakbdint" => Known::Perhaps,
+        _ => known,
+    }
 }
 
 /// What to do where it is the file's encoding that makes a keyword unknown.
@@ -85,6 +117,17 @@ fn unknown(release: Release, name: &str) -> Known {
 type Since = &'static [(&'static str, Release)];
 
 const CLIENT_SINCE: Since = &[
+    ("include", Ability::ClientInclude.since()),
+    ("hostbasedacceptedalgorithms", Release::new(8, 5)),
+    ("knownhostscommand", Release::new(8, 5)),
+    ("logverbose", Release::new(8, 5)),
+    ("permitremoteopen", Release::new(8, 5)),
+    ("pubkeyacceptedalgorithms", Release::new(8, 5)),
+    ("forkafterauthentication", Release::new(8, 7)),
+    ("sessiontype", Release::new(8, 7)),
+    ("stdinnull", Release::new(8, 7)),
+    ("requiredrsasize", Release::new(9, 1)),
+    ("enableescapecommandline", Release::new(9, 2)),
     ("tag", Release::new(9, 4)),
     ("obscurekeystroketiming", Release::new(9, 5)),
     ("channeltimeout", Release::new(9, 6)),
@@ -94,6 +137,9 @@ const CLIENT_SINCE: Since = &[
 ];
 
 const SERVER_GLOBAL_SINCE: Since = &[
+    ("modulifile", Release::new(8, 5)),
+    ("persourcemaxstartups", Release::new(8, 5)),
+    ("persourcenetblocksize", Release::new(8, 5)),
     ("persourcepenalties", Release::new(9, 8)),
     ("persourcepenaltyexemptlist", Release::new(9, 8)),
     ("sshdsessionpath", Release::new(9, 8)),
@@ -101,8 +147,42 @@ const SERVER_GLOBAL_SINCE: Since = &[
 ];
 
 const SERVER_SINCE: Since = &[
+    ("include", Ability::ServerInclude.since()),
+    ("hostbasedacceptedalgorithms", Release::new(8, 5)),
+    ("logverbose", Release::new(8, 5)),
+    ("pubkeyacceptedalgorithms", Release::new(8, 5)),
+    ("requiredrsasize", Release::new(9, 1)),
+    ("channeltimeout", Release::new(9, 2)),
+    ("unusedconnectiontimeout", Release::new(9, 2)),
     ("pamservicename", Release::new(9, 8)),
     ("refuseconnection", Release::new(9, 9)),
+];
+
+/// Not in 10.0, in 10.6.
+const SERVER_GLOBAL_ARRIVED: &[&str] = &["gssapidelegatecredentials", "warnweakcrypto"];
+
+/// Not in 10.0, in 10.6.
+const SERVER_ARRIVED: &[&str] = &["agentsocketpath"];
+
+/// Allowed inside `Match` only from a release on.
+const SERVER_LOOSENED: Since = &[
+    ("challengeresponseauthentication", Release::new(8, 7)),
+    ("skeyauthentication", Release::new(8, 7)),
+    ("subsystem", Release::new(9, 5)),
+];
+
+/// Of Debian's patch for GSSAPI, which its plain packages no longer carry by 10.6.
+const PACKED_APART: &[&str] = &[
+    "gssapicleanupcreds",
+    "gssapiclientidentity",
+    "gssapikexalgorithms",
+    "gssapikeyexchange",
+    "gssapirenewalforcesrekey",
+    "gssapiserveridentity",
+    "gssapistorecredentialsonrekey",
+    "gssapitrustdns",
+    "gssapiusesessioncredcache",
+    "gssusesessionccache",
 ];
 
 /// Keywords that Fedora's and HPN-SSH's patches bring to any release.
@@ -150,13 +230,11 @@ const CLIENT: &[&str] = &[
     "controlpersist",
     "dsaauthentication",
     "dynamicforward",
-    "enableescapecommandline",
     "enablesshkeysign",
     "escapechar",
     "exitonforwardfailure",
     "fallbacktorsh",
     "fingerprinthash",
-    "forkafterauthentication",
     "forwardagent",
     "forwardx11",
     "forwardx11timeout",
@@ -174,7 +252,6 @@ const CLIENT: &[&str] = &[
     "gssapitrustdns",
     "hashknownhosts",
     "host",
-    "hostbasedacceptedalgorithms",
     "hostbasedauthentication",
     "hostbasedkeytypes",
     "hostkeyalgorithms",
@@ -185,7 +262,6 @@ const CLIENT: &[&str] = &[
     "identityfile",
     "identityfile2",
     "ignoreunknown",
-    "include",
     "ipqos",
     "kbdinteractiveauthentication",
     "kbdinteractivedevices",
@@ -193,18 +269,15 @@ const CLIENT: &[&str] = &[
     "kerberosauthentication",
     "kerberostgtpassing",
     "kexalgorithms",
-    "knownhostscommand",
     "localcommand",
     "localforward",
     "loglevel",
-    "logverbose",
     "macs",
     "match",
     "nohostauthenticationforlocalhost",
     "numberofpasswordprompts",
     "passwordauthentication",
     "permitlocalcommand",
-    "permitremoteopen",
     "pkcs11provider",
     "port",
     "preferredauthentications",
@@ -213,14 +286,12 @@ const CLIENT: &[&str] = &[
     "proxycommand",
     "proxyjump",
     "proxyusefdpass",
-    "pubkeyacceptedalgorithms",
     "pubkeyacceptedkeytypes",
     "pubkeyauthentication",
     "rekeylimit",
     "remotecommand",
     "remoteforward",
     "requesttty",
-    "requiredrsasize",
     "revokedhostkeys",
     "rhostsauthentication",
     "rhostsrsaauthentication",
@@ -229,12 +300,10 @@ const CLIENT: &[&str] = &[
     "sendenv",
     "serveralivecountmax",
     "serveraliveinterval",
-    "sessiontype",
     "setenv",
     "setuptimeout",
     "skeyauthentication",
     "smartcarddevice",
-    "stdinnull",
     "streamlocalbindmask",
     "streamlocalbindunlink",
     "stricthostkeychecking",
@@ -260,6 +329,7 @@ const CLIENT: &[&str] = &[
 const SERVER_GLOBAL: &[&str] = &[
     "addressfamily",
     "afstokenpassing",
+    "challengeresponseauthentication",
     "checkmail",
     "ciphers",
     "compression",
@@ -291,12 +361,9 @@ const SERVER_GLOBAL: &[&str] = &[
     "logingracetime",
     "macs",
     "maxstartups",
-    "modulifile",
     "pamauthenticationviakbdint",
     "permitblacklistedkeys",
     "permituserenvironment",
-    "persourcemaxstartups",
-    "persourcenetblocksize",
     "pidfile",
     "port",
     "printlastlog",
@@ -306,6 +373,7 @@ const SERVER_GLOBAL: &[&str] = &[
     "rhostsauthentication",
     "securitykeyprovider",
     "serverkeybits",
+    "skeyauthentication",
     "strictmodes",
     "subsystem",
     "syslogfacility",
@@ -337,8 +405,6 @@ const SERVER_EVERYWHERE: &[&str] = &[
     "authorizedprincipalsfile",
     "banner",
     "casignaturealgorithms",
-    "challengeresponseauthentication",
-    "channeltimeout",
     "chrootdirectory",
     "clientalivecountmax",
     "clientaliveinterval",
@@ -349,17 +415,14 @@ const SERVER_EVERYWHERE: &[&str] = &[
     "forcecommand",
     "gatewayports",
     "gssapiauthentication",
-    "hostbasedacceptedalgorithms",
     "hostbasedacceptedkeytypes",
     "hostbasedauthentication",
     "hostbasedusesnamefrompacketonly",
     "ignorerhosts",
-    "include",
     "ipqos",
     "kbdinteractiveauthentication",
     "kerberosauthentication",
     "loglevel",
-    "logverbose",
     "match",
     "maxauthtries",
     "maxsessions",
@@ -371,22 +434,18 @@ const SERVER_EVERYWHERE: &[&str] = &[
     "permittty",
     "permittunnel",
     "permituserrc",
-    "pubkeyacceptedalgorithms",
     "pubkeyacceptedkeytypes",
     "pubkeyauthentication",
     "pubkeyauthoptions",
     "rdomain",
     "rekeylimit",
-    "requiredrsasize",
     "revokedkeys",
     "rhostsrsaauthentication",
     "rsaauthentication",
     "setenv",
-    "skeyauthentication",
     "streamlocalbindmask",
     "streamlocalbindunlink",
     "trustedusercakeys",
-    "unusedconnectiontimeout",
     "x11displayoffset",
     "x11forwarding",
     "x11uselocalhost",
@@ -403,27 +462,49 @@ mod tests {
 
     #[test]
     fn later_keywords_belong_to_later_releases() {
-        let at = |major, minor| Release::new(major, minor);
+        let before = Release::new(6, 0);
         for (keyword, since) in CLIENT_SINCE {
             let keyword = keyword.as_bytes();
             assert_eq!(client(*since, keyword), Known::Everywhere);
-            assert_eq!(client(at(9, 2), keyword), Known::Since(*since));
+            assert_eq!(client(before, keyword), Known::Since(*since));
         }
         for (keyword, since) in SERVER_GLOBAL_SINCE {
             let keyword = keyword.as_bytes();
             assert_eq!(server(*since, keyword), Known::Global);
-            assert_eq!(server(at(9, 2), keyword), Known::Since(*since));
+            assert_eq!(server(before, keyword), Known::Since(*since));
         }
         for (keyword, since) in SERVER_SINCE {
             let keyword = keyword.as_bytes();
             assert_eq!(server(*since, keyword), Known::Everywhere);
-            assert_eq!(server(at(9, 2), keyword), Known::Since(*since));
+            assert_eq!(server(before, keyword), Known::Since(*since));
+        }
+    }
+
+    #[test]
+    fn what_came_and_went_in_between_is_open_there() {
+        let between = Release::new(10, 3);
+        for (keyword, after) in [
+            ("warnweakcrypto", Known::Global),
+            ("agentsocketpath", Known::Everywhere),
+        ] {
+            let keyword = keyword.as_bytes();
+            assert_eq!(server(BEFORE_COMPLETE, keyword), Known::No);
+            assert_eq!(server(between, keyword), Known::Perhaps);
+            assert_eq!(server(COMPLETE, keyword), after);
+        }
+        let gone = b"pamauthenticationviakbdint";
+        assert_eq!(server(BEFORE_COMPLETE, gone), Known::Global);
+        assert_eq!(server(between, gone), Known::Perhaps);
+        assert_eq!(server(COMPLETE, gone), Known::No);
+        for ask in [client, server] {
+            assert_ne!(ask(BEFORE_COMPLETE, b"gssapikeyexchange"), Known::Perhaps);
+            assert_eq!(ask(COMPLETE, b"gssapikeyexchange"), Known::Perhaps);
         }
     }
 
     #[test]
     fn what_no_table_has_is_judged_where_the_tables_are_complete() {
-        let after = Release::new(10, 2);
+        let after = Release::new(10, 7);
         assert_eq!(client(COMPLETE, b"nonsense"), Known::No);
         assert_eq!(server(COMPLETE, b"nonsense"), Known::No);
         assert_eq!(client(after, b"nonsense"), Known::Perhaps);
@@ -440,5 +521,8 @@ mod tests {
         assert_eq!(server(Release::new(9, 2), b"include"), Known::Everywhere);
         assert_eq!(server(Release::new(9, 4), b"subsystem"), Known::Global);
         assert_eq!(server(Release::new(9, 5), b"subsystem"), Known::Everywhere);
+        let old = b"challengeresponseauthentication";
+        assert_eq!(server(Release::new(8, 4), old), Known::Global);
+        assert_eq!(server(Release::new(8, 7), old), Known::Everywhere);
     }
 }
