@@ -4,6 +4,7 @@
 //! command is not asked at all.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use engine::host::{CommandRequest, Commands};
@@ -59,7 +60,20 @@ pub fn client(
     if let Some(include) = effective.unread.first() {
         return Err(NotOffered::Unread(include.to_string()));
     }
-    Ok(client_offer(commands, ssh, host.unwrap_or(ANY_HOST), &[])?)
+    let host = host.unwrap_or(ANY_HOST);
+    Ok(client_offer(
+        commands,
+        ssh,
+        host,
+        &without_commands(release),
+    )?)
+}
+
+/// `ssh` runs `KnownHostsCommand` before it makes its offer. The command line wins over every file.
+fn without_commands(release: Release) -> Vec<OsString> {
+    const SINCE: Release = Release::new(8, 5);
+    let none = (release >= SINCE).then(|| "-oKnownHostsCommand=none".into());
+    none.into_iter().collect()
 }
 
 /// The first line of a client's file that runs a command. What only looks like one counts too: this decides
@@ -67,11 +81,16 @@ pub fn client(
 fn exec_line(bytes: Vec<u8>, release: Release) -> Option<usize> {
     let tree = syntax::parse(bytes, Dialect::client(release));
     let mut lines = tree.lines().iter();
+    let names_exec = |text: &[u8]| {
+        let lower = text.to_ascii_lowercase();
+        lower.windows(4).any(|window| window == b"exec")
+    };
     let runs = |line: &&syntax::Line| {
         line.statement().is_some_and(|statement| {
-            let rest = tree.rest(line, statement).to_ascii_lowercase();
             statement.keyword.value.eq_ignore_ascii_case(b"match")
-                && rest.windows(4).any(|window| window == b"exec")
+                && (names_exec(&tree.rest(line, statement))
+                    // Quotes and escapes may hide the word.
+                    || tree.words(line, statement).any(|word| names_exec(&word)))
         })
     };
     lines.find(runs).map(|line| line.number)
@@ -110,12 +129,14 @@ mod tests {
     fn commands_are_found_however_they_are_written() {
         for (text, line) in [
             ("Match host x exec true\n", Some(1)),
+            ("Match e\"xe\"c 'true'\n", Some(1)),
+            ("Match ex\\\"ec true\n", None),
             ("# exec\nMATCH !EXEC=\"true\"\n", Some(2)),
             ("\"Match\" exec true\n", Some(1)),
             ("Match host x\nUser exec\n", None),
             ("# Match exec true\n", None),
         ] {
-            let found = exec_line(text.into(), Release::new(9, 2));
+            let found = exec_line(text.into(), Release::new(9, 9));
             assert_eq!(found, line, "{text}");
         }
     }

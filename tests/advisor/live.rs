@@ -6,7 +6,7 @@ use std::process::Command;
 use advisor::live::{NotOffered, client};
 use advisor::resolver::{ClientFiles, ClientRequest};
 use assert_cmd::cargo::cargo_bin;
-use engine::host::{CommandFailure, CommandOutput, CommandRequest, Commands};
+use engine::host::{CommandFailure, CommandOutput, CommandRequest, Commands, SystemCommands};
 use engine::installed::releases::Release;
 
 use crate::listener::Listener;
@@ -42,6 +42,32 @@ fn a_client_whose_files_may_run_commands_is_not_asked() {
         asked(&tree, Release::new(9, 9)),
         NotOffered::Unread("/main:1:9".into())
     );
+}
+
+/// Keeps what it was asked.
+#[derive(Default)]
+struct Asked(std::sync::Mutex<Vec<CommandRequest>>);
+
+impl Commands for Asked {
+    fn run(&self, request: &CommandRequest) -> Result<CommandOutput, CommandFailure> {
+        self.0.lock().unwrap().push(request.clone());
+        SystemCommands.run(&CommandRequest::new("true"))
+    }
+}
+
+#[test]
+fn ssh_is_told_to_ask_no_command_for_known_hosts() {
+    for (release, told) in [(Release::new(8, 4), false), (Release::new(8, 5), true)] {
+        let (tree, asked) = (Tree::new(), Asked::default());
+        tree.put("main", "KnownHostsCommand /bin/touch /x\n");
+        let answer = tree.client(release, "web1");
+        let files = tree.files();
+        let ssh = "/usr/bin/ssh".as_ref();
+        client(&files, &asked, ssh, release, &answer, None).unwrap_err();
+        let requests = asked.0.lock().unwrap();
+        let is_told = |arg: &std::ffi::OsString| arg == "-oKnownHostsCommand=none";
+        assert_eq!(requests[0].args.iter().any(is_told), told, "{release}");
+    }
 }
 
 #[test]
