@@ -196,10 +196,18 @@ fn statement(
     keyword: &'static str,
     value: impl Strategy<Value = String> + 'static,
 ) -> BoxedStrategy<Vec<u8>> {
+    quoted_statement(keyword, value, &["", "", "", "\"", "'"])
+}
+
+fn quoted_statement(
+    keyword: &'static str,
+    value: impl Strategy<Value = String> + 'static,
+    quotes: &'static [&'static str],
+) -> BoxedStrategy<Vec<u8>> {
     let before = select(&["", "", "", " ", "\t  "][..]);
     let case = select(&[0, 0, 1, 2][..]);
     let between = select(&[" ", " ", "  ", "\t", "=", " = ", " =", "= "][..]);
-    let quote = select(&["", "", "", "\"", "'"][..]);
+    let quote = select(quotes);
     let after = select(
         &[
             "\n", "\n", "\n", "\r\n", " \n", "\t\x0c\n", " # why\n", " #\r\n",
@@ -319,6 +327,24 @@ const CLIENT_CRITERIA: &[&str] = &[
     "user",
     "nonsense x",
     "host alias.example.com",
+    "host='web1'",
+    "\"host=web1\"",
+    "'host' \"web?\"",
+    "!host=\"w\"eb1",
+    "user=git originalhost=web1",
+    "host = web1",
+    "host we\\ b1",
+    "host \"\"",
+    "'' x",
+    "tagged x",
+    "tagged ''",
+    "!tagged *",
+    "version OpenSSH_10*",
+    "version=OpenSSH_9*,*8*",
+    "all=x",
+    "sessiontype=none",
+    "final=x",
+    "host '#c'",
 ];
 
 const SERVER_CRITERIA: &[&str] = &[
@@ -336,6 +362,17 @@ const SERVER_CRITERIA: &[&str] = &[
     "USER git",
     "user",
     "exec true",
+    "user='git'",
+    "\"user=git\"",
+    "'user' \"a b\"",
+    "user = git",
+    "group=\"\"",
+    "'' x",
+    "all ''",
+    "all=x",
+    "version OpenSSH_10*",
+    "version=*",
+    "address=10/8",
 ];
 
 fn words(from: &'static [&'static str]) -> BoxedStrategy<String> {
@@ -375,6 +412,8 @@ fn neutral(side: Side) -> BoxedStrategy<Vec<u8>> {
         Side::Client => &[
             ("User", "git"),
             ("User", "root"),
+            ("Tag", "x"),
+            ("SessionType", "none"),
             ("HostName", "alias.example.com"),
             ("HostName", "%h.example.com"),
             ("HostName", "WEB1"),
@@ -401,7 +440,10 @@ fn neutral(side: Side) -> BoxedStrategy<Vec<u8>> {
         ][..],
     };
     prop_oneof![select(lines)]
-        .prop_flat_map(|(keyword, value)| statement(keyword, Just(value.to_owned())))
+        // Before 8.7 single quotes were part of the value, and we judge none of these values.
+        .prop_flat_map(|(keyword, value)| {
+            quoted_statement(keyword, Just(value.to_owned()), &["", "\""])
+        })
         .boxed()
 }
 

@@ -9,7 +9,7 @@ use advisor::resolver::{ServerRequest, Severity, resolve_server};
 use engine::installed::releases::Release;
 
 use crate::oracle::{Oracle, ours};
-use crate::question::{DEFAULT, NOW, REFUSED, Tree, errors, said};
+use crate::question::{BEFORE, DEFAULT, NOW, REFUSED, Tree, by_release, errors, said};
 
 const A: &str = "aes128-ctr";
 const B: &str = "aes256-ctr";
@@ -116,6 +116,30 @@ fn names_may_be_quoted_or_escaped() {
 }
 
 #[test]
+fn names_could_not_be_escaped_before_8_7() {
+    let tree = Tree::new();
+    tree.put("a b", "Ciphers aes128-ctr\n");
+    for (text, expected) in [
+        ("Include \"/a b\"\n", A),
+        ("Include /a\\ b\n", DEFAULT),
+        ("Include '/a b'\n", DEFAULT),
+    ] {
+        tree.put("main", text);
+        assert_eq!(said(&tree.client(BEFORE, "web1")), expected, "{text}");
+        assert_eq!(said(&tree.server(BEFORE)), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_link_to_nothing_stopped_ssh_of_old() {
+    let tree = Tree::new();
+    tree.put("main", "Include /link\n");
+    symlink("/missing", tree.real("link")).unwrap();
+    assert_eq!(said(&tree.client(BEFORE, "web1")), REFUSED);
+    assert_eq!(said(&tree.client(NOW, "web1")), DEFAULT);
+}
+
+#[test]
 fn what_is_not_there_is_passed_over() {
     for text in [
         "Include @/missing\n",
@@ -136,6 +160,9 @@ fn an_argument_is_needed() {
     tree(&[("main", "Include\n")], REFUSED, REFUSED);
     tree(&[("main", "Include \"\"\n")], REFUSED, REFUSED);
     tree(&[("main", "Include # c\n")], DEFAULT, REFUSED);
+    for text in ["Include\n", "Include \"\"\n", "Include # c\n"] {
+        by_release(BEFORE, text, DEFAULT, REFUSED);
+    }
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! from builds of those releases; 9.2 is asked here.
 #![forbid(unsafe_code)]
 
-use crate::question::{BEFORE, DEFAULT, LATER, REFUSED, Tree, both, by_release, errors};
+use crate::oracle::{Oracle, ours};
+use crate::question::{BEFORE, DEFAULT, LATER, NOW, REFUSED, Tree, both, by_release, errors};
 use crate::question::{client, server};
 use engine::installed::releases::Release;
 
@@ -157,6 +158,7 @@ fn the_last_line_needs_no_ending() {
 fn a_byte_order_mark_spoils_the_first_line() {
     both("\u{feff}Ciphers aes128-ctr\n", REFUSED, REFUSED);
     both("\u{feff}# c\n", REFUSED, REFUSED);
+    by_release(BEFORE, "\u{feff}# c\n", REFUSED, REFUSED);
 }
 
 #[test]
@@ -281,21 +283,19 @@ fn a_keyword_alone_is_refused_since_8_7() {
 }
 
 #[test]
-fn a_named_file_must_be_there() {
+fn a_named_file_must_be_there_and_a_directory_reads_as_empty() {
     let tree = Tree::new();
-    assert!(tree.client(Release::new(9, 2), "web1").is_refused());
-    assert!(tree.server(Release::new(9, 2)).is_refused());
-}
-
-#[test]
-fn a_directory_reads_as_an_empty_file() {
-    let tree = Tree::new();
+    assert!(tree.client(NOW, "web1").is_refused());
+    assert!(tree.server(NOW).is_refused());
     tree.put("main/inside", "");
-    for answer in [
-        tree.client(Release::new(9, 2), "web1"),
-        tree.server(Release::new(9, 2)),
-    ] {
+    for answer in [tree.client(NOW, "web1"), tree.server(NOW)] {
         assert!(!answer.is_refused());
         assert!(errors(&answer).contains("/main: this is a directory"));
+    }
+    let Some(oracle) = Oracle::new() else { return };
+    for file in ["missing", ".ssh"].map(|name| oracle.home().join(name)) {
+        let (ssh, sshd) = (oracle.our_ssh_of_any(&file), oracle.our_sshd(&file));
+        assert_eq!(oracle.ssh(&file, "web1"), ours(&ssh), "{file:?}");
+        assert_eq!(oracle.sshd(&file), ours(&sshd), "{file:?}");
     }
 }

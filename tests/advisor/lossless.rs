@@ -12,9 +12,10 @@ use proptest::sample::select;
 use crate::question::{NOW, Tree as Host};
 
 fn dialects() -> impl Strategy<Value = Dialect> {
-    any::<[bool; 3]>().prop_map(|[server, modern, strips_bom]| Dialect {
+    any::<[bool; 4]>().prop_map(|[server, modern, splits_match, strips_bom]| Dialect {
         server,
         modern,
+        splits_match,
         strips_bom,
     })
 }

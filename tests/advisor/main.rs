@@ -47,6 +47,7 @@ mod listener;
 mod live;
 #[cfg(unix)]
 mod lossless;
+mod matches;
 #[cfg(unix)]
 mod oracle;
 mod output;

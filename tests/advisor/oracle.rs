@@ -171,6 +171,12 @@ impl Oracle {
         complaint(&output(self.ask_sshd().arg("-f").arg(file)))
     }
 
+    /// What `Match version` looks at.
+    fn version(&self) -> Option<String> {
+        let (version, _library) = self.installed.version.split_once(',')?;
+        Some(version.to_owned())
+    }
+
     /// Whether `ssh` is Debian's, which accepts files writable by the user's own group.
     pub(crate) fn is_debian(&self) -> bool {
         self.installed.version.contains("Debian") || self.installed.version.contains("Ubuntu")
@@ -180,6 +186,42 @@ impl Oracle {
     pub(crate) fn our_ssh(&self, file: &Path, destination: &str) -> Effective {
         let request = self.request(file, destination);
         resolve_client(&whole_system(), &request)
+    }
+
+    /// What we say to the same question as [`Oracle::ssh_with`].
+    pub(crate) fn our_ssh_with(
+        &self,
+        file: &Path,
+        dash_c: Option<&str>,
+        dash_o: Option<&str>,
+    ) -> Effective {
+        let request = ClientRequest {
+            ciphers: dash_c.map(ToOwned::to_owned),
+            options: dash_o.map(ToOwned::to_owned).into_iter().collect(),
+            ..self.request(file, "web1")
+        };
+        resolve_client(&whole_system(), &request)
+    }
+
+    /// What we say to `ssh -F none`.
+    pub(crate) fn our_ssh_without_files(&self, destination: &str) -> Effective {
+        let request = ClientRequest {
+            files: ClientFiles::None,
+            ..self.request(Path::new("none"), destination)
+        };
+        resolve_client(&whole_system(), &request)
+    }
+
+    /// The question of [`Oracle::ssh_usual`], to ask of the tree itself.
+    pub(crate) fn our_usual(&self, destination: &str) -> ClientRequest {
+        ClientRequest {
+            files: ClientFiles::Usual {
+                user: Some("/root/.ssh/config".into()),
+                system: Some("/etc/ssh/ssh_config".into()),
+            },
+            home: "/root".into(),
+            ..self.request(Path::new("none"), destination)
+        }
     }
 
     /// The same for a host that the tests' patterns do not name.
@@ -198,6 +240,7 @@ impl Oracle {
 
     fn request(&self, file: &Path, destination: &str) -> ClientRequest {
         let request = ClientRequest {
+            version: self.version(),
             supported: self.installed.supported.clone(),
             files: ClientFiles::Only(file.to_owned()),
             user: self.installed.user.clone(),
@@ -212,6 +255,7 @@ impl Oracle {
     /// What we say to the same question as [`Oracle::sshd`].
     pub(crate) fn our_sshd(&self, file: &Path) -> Effective {
         let request = ServerRequest {
+            version: self.version(),
             supported: self.installed.supported.clone(),
             file: file.to_owned(),
             ..ServerRequest::new(self.installed.release)

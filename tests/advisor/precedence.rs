@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use advisor::resolver::{
-    ClientRequest, CommandOption, Location, Outcome, ServerRequest, Source, resolve_server,
+    ClientFiles, ClientRequest, CommandOption, Location, Outcome, ServerRequest, Source,
+    resolve_server,
 };
 use engine::installed::releases::Release;
 
@@ -296,6 +297,12 @@ fn the_users_file_beats_the_systems_and_a_bad_system_file_breaks_both() {
 #[test]
 fn ssh_agrees_on_its_usual_files() {
     let Some(oracle) = Oracle::new() else { return };
+    let usual = |tree: &Tree, host: &str| {
+        tree.ask(&ClientRequest {
+            private_groups: false,
+            ..oracle.our_usual(host)
+        })
+    };
     let files = [
         (
             "root/.ssh/config",
@@ -327,9 +334,31 @@ fn ssh_agrees_on_its_usual_files() {
             let Some(theirs) = oracle.ssh_usual(&tree.real(""), host) else {
                 return;
             };
-            assert_eq!(theirs, ours(&tree.usual(host)), "{changed:?} {host}");
+            assert_eq!(theirs, ours(&usual(&tree, host)), "{changed:?} {host}");
         }
     }
+}
+
+const APPENDED: &str = "chacha20-poly1305@openssh.com,aes128-ctr,aes192-ctr,aes256-ctr,aes128-gcm@openssh.com,aes256-gcm@openssh.com,3des-cbc";
+const FRONT: &str = "aes128-ctr,chacha20-poly1305@openssh.com,aes192-ctr,aes256-ctr,aes128-gcm@openssh.com,aes256-gcm@openssh.com";
+
+#[test]
+fn a_file_of_ones_own_or_none_hides_the_usual_ones() {
+    let tree = Tree::new();
+    tree.put("root/.ssh/config", "Ciphers nonsense\n");
+    tree.put("etc/ssh/ssh_config", "Ciphers nonsense\n");
+    tree.put("main", "Compression yes\n");
+    assert_eq!(said(&tree.client(NOW, "web1")), DEFAULT);
+    let none = ClientRequest {
+        files: ClientFiles::None,
+        ..ClientRequest::new(NOW).destination("web1")
+    };
+    let answer = tree.ask(&none);
+    assert_eq!(said(&answer), DEFAULT);
+    assert!(answer.files.is_empty());
+    let Some(oracle) = Oracle::new() else { return };
+    let theirs = oracle.ssh(Path::new("none"), "web1");
+    assert_eq!(theirs, ours(&oracle.our_ssh_without_files("web1")));
 }
 
 #[test]
@@ -342,6 +371,8 @@ fn the_command_line_beats_all_files_and_dash_c_beats_dash_o() {
         (None, Some("Ciphers=aes128-ctr"), A),
         (Some("aes256-ctr"), Some("Ciphers=aes128-ctr"), B),
         (Some("aes256-ctr"), None, B),
+        (Some("+3des-cbc"), None, APPENDED),
+        (Some("^aes128-ctr"), Some("Ciphers=aes256-ctr"), FRONT),
         (Some("nonsense"), None, REFUSED),
         (Some("-aes*"), None, REFUSED),
         (None, Some("Ciphers=nonsense"), REFUSED),
@@ -350,11 +381,12 @@ fn the_command_line_beats_all_files_and_dash_c_beats_dash_o() {
         let request = ClientRequest {
             ciphers: dash_c.map(ToOwned::to_owned),
             options: dash_o.map(ToOwned::to_owned).into_iter().collect(),
-            files: advisor::resolver::ClientFiles::Only("/root/.ssh/config".into()),
+            files: ClientFiles::Only("/root/.ssh/config".into()),
             ..ClientRequest::new(NOW).destination("web1")
         };
         let answer = tree.ask(&request);
         assert_eq!(said(&answer), expected, "{dash_c:?} {dash_o:?}");
+        let answer = oracle.our_ssh_with(&file, dash_c, dash_o);
         let theirs = oracle.ssh_with(&file, dash_c, dash_o);
         assert_eq!(theirs, ours(&answer), "{dash_c:?} {dash_o:?}");
     }

@@ -249,6 +249,39 @@ fn commands_of_match_exec_never_run_and_both_answers_count() {
     assert!(!trace.exists(), "no command was run");
 }
 
+/// Whatever the installed `ssh` makes of the line: it may refuse it, but not run it.
+#[test]
+fn no_way_to_write_exec_runs_it() {
+    let Some(installed) = Installed::find() else {
+        return;
+    };
+    let traces = tempfile::tempdir().unwrap();
+    let trace = traces.path().join("trace");
+    let command = format!("touch {}", trace.display());
+    for line in [
+        format!("Match 'exec' '{command}'"),
+        format!("Match exec='{command}'"),
+        format!("Match \"exec={command}\""),
+        format!("Match e\"xe\"c \"{command}\""),
+        format!("Match !EXEC=\"{command}\""),
+        format!("Match user=root exec \"{command}\""),
+        format!("Match user 'a\\'b,*' exec \"{command}\""),
+        format!("Match !user \"a\\\"b\" exec \"{command}\""),
+        format!("Match tagged \"\" exec \"{command}\""),
+        format!("Match !host '' exec \"{command}\""),
+    ] {
+        let host = Host::debian();
+        let text = format!(
+            "{line}\n    Compression yes\nMatch all\n{}",
+            self::line(ORDER)
+        );
+        let plan = one(&host, Side::Client, CLIENT, &text);
+        let validator = installed.validator(&host, &SystemCommands);
+        let verdict = validator.validate(&plan);
+        assert!(!trace.exists(), "{line}: {verdict:?}");
+    }
+}
+
 #[test]
 fn hosts_with_lists_of_their_own_keep_them() {
     let Some(installed) = Installed::find() else {

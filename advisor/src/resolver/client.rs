@@ -43,6 +43,7 @@ pub(super) struct Client<'q> {
     pub(super) hostname: Setting,
     pub(super) user: Setting,
     pub(super) tag: Setting,
+    pub(super) session_type: Setting,
     ignored: Setting,
     pub(super) canonicalize: Setting,
     /// The host as typed.
@@ -105,6 +106,7 @@ impl<'q> Client<'q> {
             hostname: Setting::default(),
             user: Setting::default(),
             tag: Setting::default(),
+            session_type: Setting::default(),
             ignored: Setting::default(),
             canonicalize: Setting::default(),
             original: request.host.as_ref().map_or(Name::Any, known),
@@ -292,6 +294,9 @@ impl<'q> Client<'q> {
             b"ignoreunknown" => self.string(here, standing, |client| &mut client.ignored),
             b"canonicalizehostname" => {
                 self.string(here, standing, |client| &mut client.canonicalize);
+            }
+            b"sessiontype" if self.request.release >= Release::new(8, 7) => {
+                self.string(here, standing, |client| &mut client.session_type);
             }
             b"tag" if self.request.release >= Release::new(9, 4) => {
                 self.string(here, standing, |client| &mut client.tag);

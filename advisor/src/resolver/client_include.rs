@@ -1,6 +1,7 @@
 //! `Include` in `ssh_config`: which files a pattern means, and in what state they are read.
 #![forbid(unsafe_code)]
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use engine::installed::releases::Release;
@@ -167,6 +168,11 @@ impl Client<'_> {
                 return;
             }
             match &*self.reading.read(&path) {
+                // A link to nothing: 8.4 gives up, 9.2 does not.
+                Read::Missing if self.request.release < Release::new(8, 7) => {
+                    let error = io::Error::from(io::ErrorKind::NotFound);
+                    self.cannot_open(&path, location.clone(), &error.to_string());
+                }
                 Read::Missing => {}
                 Read::Failed(error) => {
                     self.cannot_open(&path, location.clone(), &error.to_string());

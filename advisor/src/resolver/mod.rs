@@ -10,8 +10,10 @@ mod client;
 mod client_host;
 mod client_include;
 mod client_match;
+mod criteria;
 mod effective;
 mod keywords;
+mod networks;
 mod patterns;
 mod reading;
 mod request;
@@ -20,6 +22,7 @@ mod server_match;
 mod setting;
 
 pub use client::resolve_client;
+pub(crate) use criteria::Criterion;
 pub use effective::{
     Considered, Effective, Location, Outcome, Problem, RekeyLimit, Severity, Side, Source,
 };

@@ -2,13 +2,13 @@
 //! there is no connection yet, so the values of those about one are only checked.
 #![forbid(unsafe_code)]
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 use engine::installed::releases::Release;
 
-use super::client_match::{BadMatch, is_version};
+use super::criteria::{BadMatch, Criterion, is_version};
 use super::keywords::COMPLETE;
+use super::networks::is_address_list;
 use super::patterns::Activity;
 use super::server::Server;
 use super::{Location, Severity, show};
@@ -25,19 +25,18 @@ impl Server<'_> {
         let modern = self.request.release >= Release::new(8, 7);
         let comment = |word: &[u8]| modern && word.first() == Some(&b'#');
         let (mut result, mut criteria) = (Activity::Yes, 0);
-        while let Some(word) = words.next().filter(|word| !word.is_empty()) {
-            if comment(&word) {
+        while let Some(mut criterion) = Criterion::of_server(words) {
+            if comment(&criterion.name) {
                 words.finish();
                 break;
             }
             criteria += 1;
-            let name = word.to_ascii_lowercase();
-            if name == b"invalid-user" && self.request.release >= Release::new(9, 9) {
+            if criterion.name == b"invalid-user" && self.request.release >= Release::new(9, 9) {
                 result = Activity::No;
                 continue; // The one beside all that takes no value.
             }
-            let value = words.next().unwrap_or_default();
-            if name == b"all" {
+            let value = criterion.value(words).unwrap_or_default();
+            if criterion.name == b"all" {
                 if criteria > 1 || !(value.is_empty() || comment(&value)) {
                     return Err(BadMatch::new(
                         "'all' cannot be combined with other Match attributes",
@@ -50,9 +49,9 @@ impl Server<'_> {
                 return Ok(Activity::Yes);
             }
             if value.is_empty() || comment(&value) {
-                return Err(BadMatch::missing(&word));
+                return Err(BadMatch::missing(&criterion.name));
             }
-            result = result.min(self.criterion(&name, &value, at)?);
+            result = result.min(self.criterion(&criterion.name, &value, at)?);
         }
         if criteria == 0 {
             return Err(BadMatch::nothing());
@@ -115,104 +114,4 @@ fn is_port(value: &[u8], files: &dyn Files) -> bool {
         let is_tcp = words.next().is_some_and(|port| port.ends_with("/tcp"));
         is_tcp && name.into_iter().chain(words).any(|known| known == text)
     })
-}
-
-/// Addresses, networks and patterns. What is no address is a pattern, and any pattern will do; a network must
-/// not have bits set behind its prefix (`addrmatch.c`).
-fn is_address_list(list: &[u8]) -> bool {
-    list.split(|&byte| byte == b',').all(|item| {
-        let item = item.strip_prefix(b"!").unwrap_or(item);
-        !item.is_empty() && is_consistent(item)
-    })
-}
-
-fn is_consistent(item: &[u8]) -> bool {
-    const LONGEST: usize = 63;
-    let Some(text) = str::from_utf8(item)
-        .ok()
-        .filter(|text| text.len() <= LONGEST)
-    else {
-        return true;
-    };
-    let (address, prefix) = match text.split_once('/') {
-        None => (text, None),
-        Some((address, prefix)) => {
-            let digits = prefix.bytes().all(|byte| byte.is_ascii_digit());
-            match prefix.parse::<u32>() {
-                Ok(length) if digits && length <= 128 => (address, Some(length)),
-                _ => return true,
-            }
-        }
-    };
-    let Some(prefix) = prefix else {
-        return true;
-    };
-    match numeric_address(address) {
-        None => true,
-        Some(IpAddr::V4(address)) => prefix <= 32 && no_bits_behind(address, prefix),
-        Some(IpAddr::V6(address)) => no_bits_behind_v6(address, prefix),
-    }
-}
-
-fn no_bits_behind(address: Ipv4Addr, prefix: u32) -> bool {
-    address.to_bits().checked_shl(prefix).unwrap_or(0) == 0
-}
-
-fn no_bits_behind_v6(address: Ipv6Addr, prefix: u32) -> bool {
-    address.to_bits().checked_shl(prefix).unwrap_or(0) == 0
-}
-
-/// An address as `getaddrinfo` reads numbers: IPv4 also with fewer than four parts, octal and hexadecimal.
-fn numeric_address(text: &str) -> Option<IpAddr> {
-    if let Ok(address) = text.parse() {
-        return Some(address);
-    }
-    let parts: Vec<u64> = text.split('.').map(c_number).collect::<Option<_>>()?;
-    let (last, leading) = parts.split_last()?;
-    let room = 32
-        - 8 * u32::try_from(leading.len())
-            .ok()
-            .filter(|&count| count < 4)?;
-    if leading.iter().any(|&part| part > 255) || *last >= 1 << room {
-        return None;
-    }
-    let high = leading.iter().enumerate();
-    let bits = high.fold(*last, |bits, (at, part)| bits | part << (24 - 8 * at));
-    u32::try_from(bits)
-        .ok()
-        .map(|bits| Ipv4Addr::from_bits(bits).into())
-}
-
-fn c_number(text: &str) -> Option<u64> {
-    let lower = text.to_ascii_lowercase();
-    if let Some(digits) = lower.strip_prefix("0x") {
-        return u64::from_str_radix(digits, 16).ok();
-    }
-    let radix = if lower.starts_with('0') { 8 } else { 10 };
-    let signed = lower.starts_with(['+', '-']);
-    (!signed).then(|| u64::from_str_radix(&lower, radix).ok())?
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn networks_have_no_bits_behind_their_prefix() {
-        for (list, valid) in [
-            ("10.0.0.0/8", true),
-            ("10.0.0.1/8", false),
-            ("10/8", false),
-            ("192.168.*", true),
-            ("0/0", true),
-            ("1.2.3.4/33", false),
-            ("fe80::/10", true),
-            ("fe80::1/64", false),
-            ("!10.0.0.0/8,*", true),
-            ("a,,b", false),
-            ("1.2.3.4/x", true),
-        ] {
-            assert_eq!(is_address_list(list.as_bytes()), valid, "{list}");
-        }
-    }
 }

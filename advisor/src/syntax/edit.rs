@@ -66,6 +66,7 @@ mod tests {
         let dialect = Dialect {
             server: false,
             modern: true,
+            splits_match: true,
             strips_bom: false,
         };
         parse(text, dialect)

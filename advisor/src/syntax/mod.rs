@@ -25,6 +25,8 @@ pub struct Dialect {
     pub server: bool,
     /// The rules since OpenSSH 8.7: single quotes, backslashes, comments at the end of a line.
     pub modern: bool,
+    /// The rules since OpenSSH 9.9: a `Match` line is cut like any other.
+    pub splits_match: bool,
     /// The Windows port passes over a byte order mark in front of a file; to all others it is a bad keyword.
     pub strips_bom: bool,
 }
@@ -36,6 +38,7 @@ impl Dialect {
         Self {
             server: false,
             modern: release >= Release::new(8, 7),
+            splits_match: release >= Release::new(9, 9),
             strips_bom: false,
         }
     }
@@ -108,10 +111,14 @@ impl Tree {
         }
     }
 
-    /// The words of a `Match` line, which OpenSSH cuts by rules of their own.
+    /// The words of a `Match` line, which OpenSSH cut by rules of their own up to 9.8.
     #[must_use]
-    pub fn words(&self, line: &Line, statement: &Statement) -> Words<'_> {
-        Words::new(self.rest(line, statement))
+    pub fn words<'t>(&'t self, line: &Line, statement: &'t Statement) -> Words<'t> {
+        if self.dialect.splits_match {
+            Words::split(&statement.arguments)
+        } else {
+            Words::delimited(self.rest(line, statement))
+        }
     }
 
     /// Line and column of an offset in a line, both from 1; the column counts bytes.

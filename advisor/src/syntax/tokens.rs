@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::Token;
+
 /// A word: its value, and its span in the text with quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
@@ -121,30 +123,55 @@ fn escapes(next: Option<u8>, quoted: bool) -> bool {
 
 /// The words of a `Match` line, one by one.
 #[derive(Clone, Debug)]
-pub struct Words<'t> {
-    text: Cow<'t, [u8]>,
-    next: Option<usize>,
+pub struct Words<'t>(Cut<'t>);
+
+#[derive(Clone, Debug)]
+enum Cut<'t> {
+    /// By delimiters, as up to 9.8.
+    Delimited {
+        text: Cow<'t, [u8]>,
+        next: Option<usize>,
+    },
+    /// As arguments are cut.
+    Split(std::slice::Iter<'t, Token>),
 }
 
 impl<'t> Words<'t> {
-    /// Of that text.
+    /// Of that text, by delimiters.
     #[must_use]
-    pub fn new(text: Cow<'t, [u8]>) -> Self {
-        Self {
-            text,
-            next: Some(0),
-        }
+    pub fn delimited(text: Cow<'t, [u8]>) -> Self {
+        let next = Some(0);
+        Self(Cut::Delimited { text, next })
+    }
+
+    /// Those arguments.
+    #[must_use]
+    pub fn split(arguments: &'t [Token]) -> Self {
+        Self(Cut::Split(arguments.iter()))
+    }
+
+    /// Whether they were cut as arguments are: an empty word is then a word like any other, and `=` no
+    /// delimiter.
+    #[must_use]
+    pub fn are_split(&self) -> bool {
+        matches!(self.0, Cut::Split(_))
     }
 
     /// Passes over everything that is left, as at a comment.
     pub fn finish(&mut self) {
-        self.next = None;
+        match &mut self.0 {
+            Cut::Delimited { next, .. } => *next = None,
+            Cut::Split(words) => *words = [].iter(),
+        }
     }
 
     /// Whether text is left.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.next.is_none_or(|next| next == self.text.len())
+        match &self.0 {
+            Cut::Delimited { text, next } => next.is_none_or(|next| next == text.len()),
+            Cut::Split(words) => words.len() == 0,
+        }
     }
 }
 
@@ -153,8 +180,13 @@ impl Iterator for Words<'_> {
     type Item = Vec<u8>;
 
     fn next(&mut self) -> Option<Vec<u8>> {
-        let found = delimited(&self.text, self.next?);
-        self.next = found.as_ref().and_then(|(_, next)| *next);
-        found.map(|(piece, _)| piece.value)
+        match &mut self.0 {
+            Cut::Delimited { text, next } => {
+                let found = delimited(text, (*next)?);
+                *next = found.as_ref().and_then(|(_, next)| *next);
+                found.map(|(piece, _)| piece.value)
+            }
+            Cut::Split(words) => words.next().map(|word| word.value.clone()),
+        }
     }
 }

@@ -10,7 +10,8 @@ use super::refusal::told;
 use super::{Verdict, cannot};
 use crate::files::cure_of_reading;
 use crate::layout::Layout;
-use crate::syntax::{self, Dialect, Line, Statement, Tree};
+use crate::resolver::Criterion;
+use crate::syntax::{self, Dialect, Line, Statement, Tree, Words};
 
 /// As whose file a copy is read: relative Includes mean something else in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -153,9 +154,8 @@ impl Rewriting<'_> {
                 }
             }
             b"match" if client => {
-                let words: Vec<_> = tree.words(line, statement).collect();
                 let span = arguments(statement);
-                let text = self.without_commands(&words);
+                let text = self.without_commands(tree.words(line, statement));
                 self.edits.extend(span.zip(text));
             }
             _ => {}
@@ -231,40 +231,55 @@ impl Rewriting<'_> {
 
     /// A Match line's words with a criterion that always or never holds for its commands; `None` where it has
     /// none. Every release that knows `exec` knows `localuser`, and no user's name has a colon.
-    fn without_commands(&mut self, words: &[Vec<u8>]) -> Option<Vec<u8>> {
-        let mut text = Vec::new();
-        let mut replaced = false;
-        let mut words = words.iter().take_while(|word| !word.starts_with(b"#"));
-        while let Some(word) = words.next() {
-            let lower = word.to_ascii_lowercase();
-            let (sign, criterion): (&[u8], _) = match lower.strip_prefix(b"!") {
-                Some(criterion) => (b"!", criterion),
-                None => (b"", &*lower),
-            };
-            match criterion {
-                b"exec" => append(&mut text, &[sign, b"localuser"].concat()),
-                _ => append(&mut text, word),
+    fn without_commands(&mut self, mut words: Words<'_>) -> Option<Vec<u8>> {
+        let (mut text, mut replaced) = (Vec::new(), false);
+        while let Some(mut criterion) = Criterion::of_client(&mut words) {
+            let name = criterion.name.clone();
+            if name.starts_with(b"#") {
+                break;
             }
-            if matches!(criterion, b"all" | b"canonical" | b"final") {
+            let sign: &[u8] = if criterion.negated { b"!" } else { b"" };
+            let written = if name == b"exec" {
+                b"localuser"
+            } else {
+                &*name
+            };
+            self.append(&mut text, &[sign, written].concat());
+            if matches!(&*name, b"all" | b"canonical" | b"final") {
                 continue;
             }
-            let Some(value) = words.next() else { break };
-            match criterion {
+            let Some(value) = criterion.value(&mut words) else {
+                break;
+            };
+            match &*name {
                 b"exec" => {
-                    append(&mut text, if self.style.exec { b"*" } else { b":" });
+                    let answer = if self.style.exec { b"*" } else { b":" };
+                    self.append(&mut text, answer);
                     replaced = true;
+                    continue;
                 }
-                b"host" | b"originalhost" => {
-                    value
-                        .split(|&byte| byte == b',')
-                        .for_each(|pattern| self.note_host(pattern));
-                    append(&mut text, value);
-                }
-                _ => append(&mut text, value),
+                b"host" | b"originalhost" => value
+                    .split(|&byte| byte == b',')
+                    .for_each(|pattern| self.note_host(pattern)),
+                _ => {}
             }
+            self.append(&mut text, &value);
         }
         self.result.runs_commands |= replaced;
         replaced.then_some(text)
+    }
+
+    /// Adds a word to a Match line, which knows quotes, and escapes since 9.9.
+    fn append(&self, text: &mut Vec<u8>, word: &[u8]) {
+        if !text.is_empty() {
+            text.push(b' ');
+        }
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"*?!,._-:@/%".contains(byte);
+        if !word.is_empty() && word.iter().all(plain) {
+            text.extend(word);
+        } else {
+            text.extend(quoted(word, self.style.dialect.splits_match));
+        }
     }
 
     fn note_host(&mut self, pattern: &[u8]) {
@@ -278,29 +293,23 @@ impl Rewriting<'_> {
     }
 
     fn quoted(&self, path: &Path) -> Vec<u8> {
-        let mut text = vec![b'"'];
-        for &byte in path.as_os_str().as_encoded_bytes() {
-            if self.style.dialect.modern && matches!(byte, b'"' | b'\\') {
-                text.push(b'\\');
-            }
-            text.push(byte);
-        }
-        text.push(b'"');
-        text
+        quoted(
+            path.as_os_str().as_encoded_bytes(),
+            self.style.dialect.modern,
+        )
     }
 }
 
-/// Adds a word to a Match line, which knows quotes but no escapes.
-fn append(text: &mut Vec<u8>, word: &[u8]) {
-    if !text.is_empty() {
-        text.push(b' ');
+fn quoted(word: &[u8], escapes: bool) -> Vec<u8> {
+    let mut text = vec![b'"'];
+    for &byte in word {
+        if escapes && matches!(byte, b'"' | b'\\') {
+            text.push(b'\\');
+        }
+        text.push(byte);
     }
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"*?!,._-:@/%".contains(byte);
-    if !word.is_empty() && word.iter().all(plain) {
-        text.extend(word);
-    } else {
-        text.extend([b"\"", word, b"\""].concat());
-    }
+    text.push(b'"');
+    text
 }
 
 /// From the first argument to the end of the last.
