@@ -79,6 +79,22 @@ fn transfers_after_the_bars_at_40_by_10() {
 }
 
 #[test]
+fn all_of_an_item_can_be_read_at_the_smallest_size() {
+    let mut model = on(Screen::Measure, carried());
+    update(&mut model, Message::Run(Action::Last));
+    let words = model.words().unwrap();
+    update(&mut model, Message::Run(Action::ReadWhole));
+    let mut read = String::new();
+    for _ in 0..20 {
+        read.push_str(&text(&model, SMALLEST));
+        update(&mut model, Message::Run(Action::Move(1)));
+    }
+    for word in words.split(' ') {
+        assert!(read.contains(word), "{word:?} of {words:?}");
+    }
+}
+
+#[test]
 fn transfers_while_they_are_made() {
     insta::assert_snapshot!(text(&on(Screen::Measure, carrying()), USUAL));
 }

@@ -34,6 +34,10 @@ fn tabs(ui: &mut Ui, model: &Model) -> Vec<Message> {
 }
 
 fn body(ui: &mut Ui, model: &Model) -> Vec<Message> {
+    if let Some((words, _)) = &model.whole {
+        ui.label(words);
+        return Vec::new();
+    }
     match model.screen {
         Screen::Overview => overview::show(ui, model),
         Screen::Measure => measure::show(ui, model),

@@ -42,6 +42,8 @@ pub enum Action {
     Reread,
     /// Look into the file of the item under the cursor.
     LookInto,
+    /// Read the item under the cursor in full.
+    ReadWhole,
     /// Ask for a line of text.
     Ask(Ask),
     /// The next profile: bulk, mixed, interactive.
@@ -220,10 +222,17 @@ pub static COMMANDS: &[Command] = &[
         Action::Open,
         &[Key::Enter],
         "open",
-        "Go to the screen an item speaks of; on Help, run the command",
+        "Go to where an item leads; on Measure, all numbers; on Help, run it",
         |model| model.target().is_some(),
     )
     .named_in_footer(),
+    row(
+        Action::ReadWhole,
+        &[Key::Char(' ')],
+        "read",
+        "Read all of the item under the cursor, where a small screen cuts it",
+        |model| model.whole.is_some() || model.words().is_some(),
+    ),
     row(
         Action::Ask(Ask::Open),
         &[Key::Char('o')],
@@ -306,9 +315,10 @@ pub static COMMANDS: &[Command] = &[
         Action::Back,
         &[Key::Escape],
         "back",
-        "Show all lines again; close a file; leave Help for where it was asked",
+        "Close what is read in full; show all lines again; close a file; leave Help",
         |model| {
             model.screen == Screen::Help
+                || model.whole.is_some()
                 || !model.filter().is_empty()
                 || (model.screen == Screen::Configuration && model.looking.is_some())
         },

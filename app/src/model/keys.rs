@@ -44,6 +44,7 @@ pub enum Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {
+            Self::Char(' ') => "Space",
             Self::Char(c) => return write!(f, "{c}"),
             Self::Control(c) => return write!(f, "Ctrl-{}", c.to_ascii_uppercase()),
             Self::Enter => "Enter",

@@ -159,12 +159,14 @@ pub fn view(model: &Model) -> MeasureView {
 /// The progress of a running measurement, in words: `packets: 42 %, 6 s left`.
 #[must_use]
 pub fn progress_text(progress: &Progress) -> String {
+    if progress.doing == Doing::Beginning {
+        return "begins".to_owned();
+    }
     let percent = (progress.share.clamp(0.0, 1.0) * 100.0).round();
     let seconds = progress.remaining.as_secs_f64().ceil();
     let doing = match progress.doing {
-        Doing::Beginning => "",
         Doing::Transfers => "real transfers: ",
-        Doing::Packets => "packets: ",
+        Doing::Beginning | Doing::Packets => "packets: ",
     };
     format!("{doing}{percent:.0} %, {seconds:.0} s left")
 }

@@ -227,6 +227,8 @@ pub struct Model {
     pub other: Option<Other>,
     /// The file that is looked into on the Configuration screen.
     pub looking: Option<Looking>,
+    /// The item that is read in full, in place of the screen, and how many lines of it are passed.
+    pub whole: Option<(String, usize)>,
     /// The keys of the commands.
     pub bindings: Bindings,
     /// What a running measurement has found so far.
@@ -394,6 +396,7 @@ impl Default for Model {
             past: Vec::new(),
             other: None,
             looking: None,
+            whole: None,
             bindings: Bindings::default(),
             live: Found::default(),
             traces: measure::Traces::default(),
@@ -506,7 +509,7 @@ impl Model {
                 .is_none()
                 .then_some(Action::Ask(prompt::Ask::Open)),
             Screen::Help => help::entries(self).get(at).map(|it| it.action),
-            Screen::Measure => None,
+            Screen::Measure => self.words().map(|_| Action::ReadWhole),
         }
     }
 

@@ -179,6 +179,32 @@ fn a_filter_hides_lines_until_it_is_left() {
 }
 
 #[test]
+fn an_item_is_read_in_full_and_left_again() {
+    let mut model = Model::default();
+    update(&mut model, Message::Measured(measured()));
+    let document = Document::new(measured().as_ref().clone());
+    update(&mut model, Message::Examined(document.into()));
+    press(&mut model, Key::Char('2'));
+    press(&mut model, Key::Enter);
+    let words = model.whole.as_ref().map(|it| it.0.clone());
+    assert!(
+        words.is_some_and(|it| it.contains("2.00 GB/s")),
+        "{model:?}"
+    );
+    press(&mut model, Key::Down);
+    assert_eq!(model.whole.as_ref().map(|it| it.1), Some(1), "it moves on");
+    press(&mut model, Key::PageDown);
+    press(&mut model, Key::PageUp);
+    press(&mut model, Key::PageUp);
+    assert_eq!(model.whole.as_ref().map(|it| it.1), Some(0));
+    press(&mut model, Key::Escape);
+    assert!(model.whole.is_none() && model.cursor() == 0);
+    press(&mut model, Key::Char(' '));
+    press(&mut model, Key::Char('3'));
+    assert!(model.whole.is_none(), "another screen is another screen");
+}
+
+#[test]
 fn what_is_typed_is_no_command() {
     let mut model = Model::default();
     press(&mut model, Key::Char('o'));

@@ -14,6 +14,9 @@ use super::{
     transfers,
 };
 
+/// Letters in the narrowest line that text is wrapped to.
+const NARROWEST: usize = 24;
+
 /// What a message changes, and what must be done outside because of it.
 pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
     match message {
@@ -122,6 +125,7 @@ fn show(model: &mut Model, screen: Screen) -> Vec<Effect> {
     if screen == Screen::Help && model.screen != Screen::Help {
         model.before_help = model.screen;
     }
+    model.whole = None;
     let arrives = screen == Screen::Apply && model.screen != Screen::Apply;
     model.screen = screen;
     let mut effects = look_ahead(model);
@@ -137,6 +141,7 @@ fn run(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::NextScreen => return show(model, model.screen.step(1)),
         Action::PreviousScreen => return show(model, model.screen.step(Screen::ALL.len() - 1)),
         Action::Back => return back(model),
+        Action::Move(by) if model.whole.is_some() => read_on(model, by),
         Action::Move(by) => move_cursor(model, model.cursor().saturating_add_signed(by)),
         Action::First => move_cursor(model, 0),
         Action::Last => move_cursor(model, usize::MAX),
@@ -165,6 +170,10 @@ fn run(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Reread => {
             model.trouble = None;
             return changed(model);
+        }
+        Action::ReadWhole => {
+            let words = model.words().map(|words| (words, 0));
+            model.whole = words.filter(|_| model.whole.is_none());
         }
         Action::LookInto => {
             let items = configuration::view(model);
@@ -195,8 +204,20 @@ fn run(model: &mut Model, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Out of the filter first, then out of Help.
+/// Moves through what is read in full.
+fn read_on(model: &mut Model, by: isize) {
+    if let Some((words, passed)) = &mut model.whole {
+        // On the narrowest screen it has no more lines than this.
+        let most = words.chars().count() / NARROWEST + 1;
+        *passed = passed.saturating_add_signed(by).min(most);
+    }
+}
+
+/// Out of what covers most first, out of Help last.
 fn back(model: &mut Model) -> Vec<Effect> {
+    if model.whole.take().is_some() {
+        return Vec::new();
+    }
     if !model.filter().is_empty() {
         model.set_filter(String::new());
         return Vec::new();

@@ -24,7 +24,9 @@ pub(super) fn draw(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
 fn item(item: &ConfigurationItem, width: u16) -> Item {
     match item {
         ConfigurationItem::Side(title) => {
-            vec![Line::default(), Line::styled(title.clone(), STRONG)]
+            let mut lines = vec![Line::default()];
+            lines.extend(wrapped(Span::raw(""), title, STRONG, width));
+            lines
         }
         ConfigurationItem::Sentence(text) => wrapped(Span::raw("  "), text, Style::new(), width),
         ConfigurationItem::Ciphers { label, names } => {

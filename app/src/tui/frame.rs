@@ -10,7 +10,7 @@ use ratatui::widgets::Widget;
 
 use super::appearance::{Appearance, BAD, GOOD, QUIET, SELECTED, STRONG};
 use super::canvas::{Canvas, Places};
-use super::list::{cells, shortened};
+use super::list::{cells, shortened, wrapped};
 use super::{advice, apply, compare, configuration, help, measure, overview};
 use crate::model::commands::{Action, Command};
 use crate::model::measure::progress_text;
@@ -77,6 +77,9 @@ fn told(model: &Model) -> Option<(&str, Style)> {
 }
 
 fn draw_body(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
+    if let Some((words, passed)) = &model.whole {
+        return draw_in_full(words, *passed, area, canvas);
+    }
     match model.screen {
         Screen::Overview => overview::draw(model, area, canvas),
         Screen::Measure => measure::draw(model, area, canvas),
@@ -86,6 +89,16 @@ fn draw_body(model: &Model, area: Rect, canvas: &mut Canvas<'_>) {
         Screen::Compare => compare::draw(model, area, canvas),
         Screen::Help => help::draw(model, area, canvas),
     }
+}
+
+/// One item on the whole screen; a click closes it.
+fn draw_in_full(words: &str, passed: usize, area: Rect, canvas: &mut Canvas<'_>) {
+    let lines = wrapped(Span::raw(""), words, Style::new(), area.width);
+    let most = lines.len().saturating_sub(usize::from(area.height));
+    for (line, row) in lines.iter().skip(passed.min(most)).zip(area.rows()) {
+        line.render(row, canvas.buffer);
+    }
+    canvas.places.add(area, Message::Run(Action::ReadWhole));
 }
 
 /// One column of air at each side.
