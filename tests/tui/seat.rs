@@ -21,6 +21,9 @@ pub(crate) fn deadline() -> Duration {
     Duration::from_secs(if thin { 120 } else { 10 })
 }
 
+/// What a measurement takes where no other time is given.
+const MEASURING: Duration = Duration::from_secs(10);
+
 /// A measurement that is over well before the deadline.
 pub(crate) const SHORT: [&str; 2] = ["--time-budget", "3s"];
 
@@ -100,6 +103,16 @@ impl Seat {
                 Err(_) => panic!("no {what}:\n{}", self.screen.screen().contents()),
             }
         }
+    }
+
+    /// Waits for a measurement that takes its whole time, and then for the screen.
+    pub(crate) fn see_measured(&mut self) {
+        let begun = Instant::now();
+        while begun.elapsed() < MEASURING && !self.screen.screen().contents().contains("m measure")
+        {
+            self.listen(Duration::from_millis(100));
+        }
+        self.see_text("m measure");
     }
 
     pub(crate) fn see_text(&mut self, text: &str) {
@@ -255,13 +268,17 @@ impl Shell {
     }
 
     pub(crate) fn see(&self, text: &str) {
+        self.see_one_of(&[text]);
+    }
+
+    pub(crate) fn see_one_of(&self, texts: &[&str]) {
         let deadline = Instant::now() + deadline();
         loop {
             let screen = self.tmux(&["capture-pane", "-p"]);
-            if screen.contains(text) {
+            if texts.iter().any(|text| screen.contains(text)) {
                 return;
             }
-            assert!(Instant::now() < deadline, "no {text}:\n{screen}");
+            assert!(Instant::now() < deadline, "no {texts:?}:\n{screen}");
             thread::yield_now();
         }
     }
