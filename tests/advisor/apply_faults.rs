@@ -89,7 +89,7 @@ fn a_signal_at_any_step_leaves_the_old_files() {
 
 /// What must hold after any run: old or new as the result says, complete, nothing left beside the files, and
 /// the next run succeeds.
-fn check_settled(
+pub(crate) fn check_settled(
     host: &Host,
     old: &BTreeMap<PathBuf, Option<Seen>>,
     result: Result<apply::Applied, ApplyError>,

@@ -18,6 +18,8 @@ pub(crate) enum Fault {
     Short,
     /// This call and all after it fail, as after SIGKILL; a write gets half of its bytes out.
     Killed,
+    /// The process ends before this call, by a real SIGKILL; a write gets half of its bytes out.
+    Sigkill,
     /// Nothing fails, but a signal arrives.
     Signal,
 }
@@ -44,6 +46,7 @@ enum Outcome {
     Works,
     Half(io::Error),
     Fails(io::Error),
+    Dies,
 }
 
 impl<'a> Faulty<'a> {
@@ -88,6 +91,7 @@ impl<'a> Faulty<'a> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         match self.fault {
             Fault::Once(errno) if call == self.at => Outcome::Fails(errno.into()),
+            Fault::Sigkill if call == self.at => Outcome::Dies,
             Fault::Short | Fault::Killed if call == self.at => Outcome::Half(Errno::IO.into()),
             Fault::Killed if call > self.at => failure(),
             Fault::Signal if call == self.at => {
@@ -107,6 +111,7 @@ impl<'a> Faulty<'a> {
         self.note(what, path);
         match self.outcome(Counted::Changing) {
             Outcome::Works => act(),
+            Outcome::Dies => die(),
             Outcome::Half(error) | Outcome::Fails(error) => Err(error),
         }
     }
@@ -118,9 +123,17 @@ impl<'a> Faulty<'a> {
     fn look<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         match self.outcome(Counted::Reading) {
             Outcome::Works => act(),
+            Outcome::Dies => die(),
             Outcome::Half(error) | Outcome::Fails(error) => Err(error),
         }
     }
+}
+
+/// What nobody can catch.
+fn die() -> ! {
+    let own = rustix::process::getpid();
+    rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
+    unreachable!("nothing runs behind SIGKILL");
 }
 
 fn failure() -> Outcome {
@@ -159,6 +172,10 @@ impl Changes for Faulty<'_> {
         self.note("write", path);
         match self.outcome(Counted::Changing) {
             Outcome::Works => self.inner.write(path, bytes),
+            Outcome::Dies => {
+                self.inner.write(path, &bytes[..bytes.len() / 2])?;
+                die()
+            }
             Outcome::Half(error) => {
                 self.inner.write(path, &bytes[..bytes.len() / 2])?;
                 Err(error)

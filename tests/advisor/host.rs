@@ -22,7 +22,9 @@ const SERVER_TEXT: &str = "# the server's settings\n\nInclude /etc/ssh/sshd_conf
 
 /// The host; it goes when dropped.
 pub(crate) struct Host {
-    directory: tempfile::TempDir,
+    root: PathBuf,
+    /// `None` where it is another's, who removes it.
+    directory: Option<tempfile::TempDir>,
     pub(crate) files: SystemFiles,
     pub(crate) cancelled: AtomicBool,
 }
@@ -46,12 +48,8 @@ impl Host {
 
     /// The same on a certain file system.
     pub(crate) fn debian_in(directory: tempfile::TempDir) -> Self {
-        let files = SystemFiles::new(directory.path()).unwrap();
-        let host = Self {
-            directory,
-            files,
-            cancelled: AtomicBool::new(false),
-        };
+        let mut host = Self::at(directory.path());
+        host.directory = Some(directory);
         host.put(CLIENT, CLIENT_TEXT);
         host.put(SERVER, SERVER_TEXT);
         host.mkdir("/etc/ssh/ssh_config.d");
@@ -59,8 +57,18 @@ impl Host {
         host
     }
 
+    /// One that another process has made.
+    pub(crate) fn at(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            directory: None,
+            files: SystemFiles::new(root).unwrap(),
+            cancelled: AtomicBool::new(false),
+        }
+    }
+
     pub(crate) fn root(&self) -> &Path {
-        self.directory.path()
+        &self.root
     }
 
     pub(crate) fn real(&self, path: &str) -> PathBuf {

@@ -16,6 +16,8 @@ mod cli_change;
 #[cfg(unix)]
 mod cli_input;
 #[cfg(unix)]
+mod cycles;
+#[cfg(unix)]
 mod differential;
 #[path = "../support/document.rs"]
 mod document;
@@ -37,6 +39,8 @@ mod initialisation;
 mod installed;
 #[cfg(unix)]
 mod interrupted;
+#[cfg(unix)]
+mod killed;
 #[cfg(unix)]
 mod layouts;
 #[cfg(unix)]
@@ -60,6 +64,8 @@ mod policies;
 mod precedence;
 #[cfg(unix)]
 mod question;
+#[cfg(unix)]
+mod real_files;
 mod recommendation;
 #[cfg(unix)]
 mod refusals;

@@ -261,7 +261,7 @@ fn without_directory(mut tree: Tree) -> Tree {
     tree
 }
 
-fn calls_of_a_rollback() -> (usize, usize) {
+pub(crate) fn calls_of_a_rollback() -> (usize, usize) {
     let count = |counted| {
         let (host, _, _) = applied();
         let watched = Faulty::none(&host.files, counted);
