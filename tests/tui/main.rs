@@ -11,6 +11,8 @@ mod figures;
 mod hostile;
 #[cfg(unix)]
 mod killed;
+#[cfg(unix)]
+mod picture;
 #[path = "../support/report.rs"]
 mod report;
 #[path = "../support/scene.rs"]
