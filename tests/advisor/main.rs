@@ -5,6 +5,8 @@
 mod support;
 
 #[cfg(unix)]
+mod ansible;
+#[cfg(unix)]
 mod apply;
 #[cfg(unix)]
 mod apply_faults;
