@@ -124,7 +124,7 @@ impl<'q> Client<'q> {
     fn command_line(&mut self) {
         let path = Path::new("command line");
         if let Some(list) = &self.request.ciphers {
-            self.dash_c(list.as_bytes(), &Location::whole(path));
+            self.dash_c(list.as_bytes(), Location::whole(path));
         }
         for option in &self.request.options {
             let tree = syntax::parse(option.as_str(), self.dialect);
@@ -133,7 +133,7 @@ impl<'q> Client<'q> {
     }
 
     /// Not cut into words, and without the form that removes.
-    fn dash_c(&mut self, list: &[u8], location: &Location) {
+    fn dash_c(&mut self, list: &[u8], location: Location) {
         let kind = Kind::Ciphers;
         let family = self.lists.family(kind);
         let name = match list.first() {
@@ -278,7 +278,7 @@ impl<'q> Client<'q> {
             if let Some(kind) = Kind::of(&here.keyword) {
                 let rest = here.tree.rest(here.line, here.statement);
                 self.lists
-                    .refuse(kind, &rest, &here.location(), "invalid quotes".into());
+                    .refuse(kind, &rest, here.location(), "invalid quotes".into());
             }
             return;
         }
@@ -394,11 +394,11 @@ impl<'q> Client<'q> {
             let what = kind.complaint(false, &show(&token.value));
             let cure = kind.cure(&token.value, name, family);
             self.reading.refuse(location.clone(), &what, cure);
-            self.lists.refuse(kind, &token.value, &location, what);
+            self.lists.refuse(kind, &token.value, location, what);
         } else if let Err(why) = checked {
-            self.lists.refuse(kind, &token.value, &location, why);
+            self.lists.refuse(kind, &token.value, location, why);
         } else {
-            self.lists.offer(kind, standing, &token.value, &location);
+            self.lists.offer(kind, standing, &token.value, location);
         }
     }
 

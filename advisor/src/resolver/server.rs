@@ -205,8 +205,7 @@ impl<'q> Server<'q> {
                 .refuse(here.location(), what, "close the quote");
             if let Some(kind) = kind {
                 let rest = here.tree.rest(here.line, here.statement);
-                self.lists
-                    .refuse(kind, &rest, &here.location(), what.into());
+                self.lists.refuse(kind, &rest, here.location(), what.into());
             }
             return;
         }
@@ -308,8 +307,8 @@ impl<'q> Server<'q> {
             refused = refused.or(Some(what));
         }
         match refused {
-            Some(why) => self.lists.refuse(kind, &token.value, &location, why),
-            None => self.lists.offer(kind, standing, &token.value, &location),
+            Some(why) => self.lists.refuse(kind, &token.value, location, why),
+            None => self.lists.offer(kind, standing, &token.value, location),
         }
     }
 

@@ -115,20 +115,20 @@ impl Lists {
         kind: Kind,
         standing: &Standing,
         value: &[u8],
-        location: &Location,
+        location: Location,
     ) {
         match kind {
-            Kind::Macs => self.macs.offer(standing.active, value, location),
+            Kind::Macs => self.macs.offer(standing.active, value, &location),
             Kind::Ciphers => {
-                let outcome = self.outcome(standing, location);
-                self.ciphers.offer(standing.active, value, location);
+                let outcome = self.outcome(standing, &location);
+                self.ciphers.offer(standing.active, value, &location);
                 self.consider(location, value, outcome);
             }
         }
     }
 
     /// Takes note of a value the program refuses.
-    pub(super) fn refuse(&mut self, kind: Kind, value: &[u8], location: &Location, why: String) {
+    pub(super) fn refuse(&mut self, kind: Kind, value: &[u8], location: Location, why: String) {
         if kind == Kind::Ciphers {
             self.consider(location, value, Outcome::Refused(why));
         }
@@ -144,7 +144,7 @@ impl Lists {
         }
     }
 
-    fn consider(&mut self, location: &Location, value: &[u8], outcome: Outcome) {
+    fn consider(&mut self, location: Location, value: &[u8], outcome: Outcome) {
         if let Some(at) = &mut self.revisited {
             let earlier = self.considered.get_mut(*at);
             *at += 1;
@@ -157,7 +157,7 @@ impl Lists {
             return;
         }
         self.considered.push(Considered {
-            location: location.clone(),
+            location,
             value: String::from_utf8_lossy(value).into_owned(),
             outcome,
         });

@@ -154,7 +154,8 @@ impl Line {
 
 /// Cuts a file into lines.
 pub(super) fn lines(bytes: &[u8], dialect: Dialect) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+    let newlines = bytes.iter().filter(|&&byte| byte == b'\n').count();
+    let mut lines: Vec<Line> = Vec::with_capacity(newlines + 1);
     let (mut start, mut number) = (0, 1);
     let mut glued: Option<Line> = None;
     while start < bytes.len() {
@@ -249,14 +250,14 @@ fn content(line: &Line, bytes: &[u8], dialect: Dialect) -> Content {
     match keyword.value.first() {
         None => Content::Blank,
         Some(b'#') => Content::Comment,
-        Some(_) => Content::Statement(statement(line, &text, &keyword, next, dialect)),
+        Some(_) => Content::Statement(statement(line, &text, keyword, next, dialect)),
     }
 }
 
 fn statement(
     line: &Line,
     text: &[u8],
-    keyword: &Piece,
+    keyword: Piece,
     next: Option<usize>,
     dialect: Dialect,
 ) -> Statement {
@@ -274,18 +275,20 @@ fn statement(
         }
     }
     Statement {
-        keyword: token(line, keyword),
         separator: line.span_of(&(keyword.span.end..rest)),
-        arguments: pieces.iter().map(|piece| token(line, piece)).collect(),
+        keyword: token(line, keyword),
+        arguments: { pieces.into_iter() }
+            .map(|piece| token(line, piece))
+            .collect(),
         comment: comment.map(|at| line.span_of(&(at..text.len()))),
         fault,
         rest,
     }
 }
 
-fn token(line: &Line, piece: &Piece) -> Token {
+fn token(line: &Line, piece: Piece) -> Token {
     Token {
-        value: piece.value.clone(),
         span: line.span_of(&piece.span),
+        value: piece.value,
     }
 }
