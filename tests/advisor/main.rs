@@ -25,6 +25,8 @@ mod differential;
 mod document;
 mod entropy;
 #[cfg(unix)]
+mod explain;
+#[cfg(unix)]
 mod facts;
 #[cfg(unix)]
 mod faults;
@@ -53,6 +55,7 @@ mod listener;
 mod live;
 #[cfg(unix)]
 mod lossless;
+#[cfg(unix)]
 mod matches;
 #[cfg(unix)]
 mod oracle;
