@@ -93,6 +93,62 @@ fn a_rollback_of_an_interrupted_change_undoes_it() {
 }
 
 #[test]
+fn changes_are_listed_and_put_back_by_their_number() {
+    let world = World::new();
+    assert!(
+        world
+            .run(&["--rollback", "list"])
+            .out
+            .contains("has written nothing here")
+    );
+    let start = world.contents();
+    let apply = |side| {
+        world
+            .run(&["--apply", "--no-validate", "-q", "--side", side])
+            .code
+    };
+    assert_eq!(apply("client"), 0);
+    let client = world.contents();
+    assert_eq!(apply("server"), 0);
+    let listed = world.run(&["--rollback", "list"]);
+    assert_eq!(listed.code, 0, "{}", listed.err);
+    let lines: Vec<&str> = listed
+        .out
+        .lines()
+        .filter(|line| line.contains("in force  "))
+        .collect();
+    assert_eq!(lines.len(), 2, "{}", listed.out);
+    assert!(lines[0].trim_start().starts_with("1  20"), "{}", listed.out);
+    assert!(
+        lines[1].ends_with("/etc/ssh/sshd_config.d/10-cipher-advisor.conf"),
+        "{}",
+        listed.out
+    );
+    let both = world.contents();
+    assert_eq!(world.run(&["--rollback", "1", "-q"]).code, 0);
+    assert_ne!(world.contents(), both);
+    world
+        .run(&["--rollback", "1"])
+        .fails_with("no change 1, or it was put back already");
+    world
+        .run(&["--rollback", "x"])
+        .fails_with("give the number of a change, or list");
+    let json = world.run(&["--rollback=list", "--json"]).out;
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let states: Vec<_> = document["history"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["state"].clone())
+        .collect();
+    assert_eq!(states, ["closed", "in-force", "closed"]);
+    assert_eq!(document["history"][2]["rollback_of"], 1);
+    assert_eq!(world.run(&["--rollback", "-q"]).code, 0);
+    assert_eq!(world.contents(), start);
+    assert_ne!(client, start);
+}
+
+#[test]
 fn rollback_over_a_later_change_wants_force() {
     let world = World::new();
     let before = world.contents();

@@ -41,9 +41,9 @@ pub(crate) struct Action {
     /// Write nothing; exit with 1 if the effective order is not the recommended one.
     #[arg(long, conflicts_with = "rollback")]
     pub(crate) check: bool,
-    /// Put back what the last --apply replaced.
-    #[arg(long)]
-    pub(crate) rollback: bool,
+    /// Put back what the last --apply replaced, or the change of that number; `list` shows all of them.
+    #[arg(long, value_name = "N|list", num_args = 0..=1, default_missing_value = "last", value_parser = which)]
+    pub(crate) rollback: Option<Which>,
     /// With --rollback: put the old bytes back also over what somebody has written since.
     #[arg(long, requires = "rollback")]
     pub(crate) force: bool,
@@ -53,6 +53,17 @@ pub(crate) struct Action {
     /// With --apply: do not ask the installed ssh and sshd whether they accept the candidate.
     #[arg(long, requires = "apply")]
     pub(crate) no_validate: bool,
+}
+
+/// Which change is put back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// The last one that was not put back yet.
+    Last,
+    /// The one of this number.
+    Number(u64),
+    /// None: they are shown.
+    List,
 }
 
 impl Arguments {
@@ -67,7 +78,7 @@ impl Arguments {
 
 impl Action {
     pub(crate) const fn any(self) -> bool {
-        self.apply || self.check || self.rollback
+        self.apply || self.check || self.rollback.is_some()
     }
 }
 
@@ -258,6 +269,17 @@ pub(crate) enum ColorName {
     Auto,
     Always,
     Never,
+}
+
+fn which(text: &str) -> Result<Which, String> {
+    match text {
+        "last" => Ok(Which::Last),
+        "list" => Ok(Which::List),
+        number => match number.parse() {
+            Ok(number) => Ok(Which::Number(number)),
+            Err(_) => Err("give the number of a change, or list".to_owned()),
+        },
+    }
 }
 
 /// `10s`, `500ms`, `1.5m`, or a number of seconds.

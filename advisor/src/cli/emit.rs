@@ -55,7 +55,7 @@ fn render(document: &Document, view: View, options: &Options) -> Result<String> 
         return Ok(json(document));
     }
     if options.csv {
-        if matches!(view, View::Explain | View::Doctor) {
+        if matches!(view, View::Explain | View::Doctor | View::History) {
             bail!(
                 "--csv has the measurements only, and this command makes none; use --json or --markdown"
             );

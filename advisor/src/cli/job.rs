@@ -11,7 +11,7 @@ use advisor::apply::{self, Applied, ApplyRequest};
 use advisor::diagnosis::LEFT_OUT;
 use advisor::examination::{Examination, ExaminationRequest};
 use advisor::files::Files;
-use advisor::output::{Change, Document, View};
+use advisor::output::{Change, Document, HistoryRecord, View};
 use advisor::plan::{Edit, Target, unified_diff};
 use advisor::policy::{Policy, Profile};
 use advisor::resolver::Side;
@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use engine::host::SystemCommands;
 use engine::report::Report;
 
-use super::args::{Action, EvidenceName, Options, Sides};
+use super::args::{Action, EvidenceName, Options, Sides, Which};
 use super::emit::{emit, note};
 use super::interrupt;
 use super::live;
@@ -36,8 +36,10 @@ pub(super) fn whole(action: Action, options: &Options) -> Result<ExitCode> {
     if action.reload && options.root.is_some() {
         bail!("--reload is about the running system; it goes without --root");
     }
-    if action.rollback {
-        return rollback(&here, action, options);
+    match action.rollback {
+        Some(Which::List) => return history(&here, options),
+        Some(which) => return rollback(&here, which, action, options),
+        None => {}
     }
     let policy = policy(options)?;
     let mut report = measuring::report(options, sources(options, &policy)?, Some(&here))?;
@@ -305,9 +307,27 @@ fn read_policy(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Puts back what the last change replaced.
-fn rollback(here: &Surroundings, action: Action, options: &Options) -> Result<ExitCode> {
-    let applied = apply::rollback(None, action.force, &writing(here))?;
+/// What the journal knows.
+fn history(here: &Surroundings, options: &Options) -> Result<ExitCode> {
+    let entries = apply::history(&here.files, &here.state)?;
+    let mut document = Document::new(measuring::description(options)?);
+    document.history = HistoryRecord::of(&entries);
+    emit(&document, View::History, options)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts back what a change replaced.
+fn rollback(
+    here: &Surroundings,
+    which: Which,
+    action: Action,
+    options: &Options,
+) -> Result<ExitCode> {
+    let number = match which {
+        Which::Number(number) => Some(number),
+        Which::Last | Which::List => None,
+    };
+    let applied = apply::rollback(number, action.force, &writing(here))?;
     let mut document = Document::new(measuring::description(options)?);
     tell_left(applied.undone.iter().flatten());
     let was_interrupted = applied.undone.is_some();

@@ -10,6 +10,7 @@ use engine::installed::Offer;
 use engine::report::{Report, SCHEMA};
 use serde::Serialize;
 
+use super::history::HistoryRecord;
 use crate::diagnosis::Finding;
 use crate::files::text;
 use crate::policy::Profile;
@@ -38,6 +39,9 @@ pub struct Document {
     pub changes: Vec<Change>,
     /// What became of the running `sshd`, in one sentence; `None` where nobody asked for that.
     pub reloaded: Option<String>,
+    /// What the journal knows, oldest first; empty where nobody asked for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<HistoryRecord>,
     /// The sides a change is for.
     pub sides: Vec<Side>,
     /// Why one of them is not written, and the way that is right instead.
@@ -290,6 +294,7 @@ impl Document {
             changed: false,
             changes: Vec::new(),
             reloaded: None,
+            history: Vec::new(),
             sides: vec![Side::Client],
             refusals: Vec::new(),
             measurements_from: None,

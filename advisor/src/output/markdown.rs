@@ -8,7 +8,7 @@ use super::entropy;
 use super::is_deceptive;
 use super::table::{self, Content};
 use super::words;
-use super::{AdviceRecord, Document, RecommendationRecord, View};
+use super::{AdviceRecord, Document, HistoryRecord, RecommendationRecord, View};
 use crate::resolver::{Severity, Side};
 
 /// The parts of the document that a command is about.
@@ -20,7 +20,8 @@ pub fn markdown(document: &Document, view: View) -> String {
     if is(&[View::Whole, View::Check]) {
         paragraph(out, &format!("**{}**", cell(&words::verdict(document))));
     }
-    if let Some(origin) = words::origin(document).filter(|_| view != View::Rollback) {
+    if let Some(origin) = words::origin(document).filter(|_| !is(&[View::Rollback, View::History]))
+    {
         paragraph(out, &cell(&origin));
     }
     if is(&[View::Whole, View::Measure, View::Doctor]) {
@@ -49,6 +50,11 @@ pub fn markdown(document: &Document, view: View) -> String {
     }
     if is(&[View::Whole, View::Check, View::Rollback]) {
         changes(out, document, view);
+    }
+    if is(&[View::History]) {
+        paragraph(out, "## Changes, oldest first");
+        list(out, document.history.iter().map(HistoryRecord::line));
+        paragraph(out, words::put_back_by(document));
     }
     std::mem::take(out)
 }

@@ -8,6 +8,7 @@ mod carried;
 mod csv;
 mod document;
 mod entropy;
+mod history;
 mod json;
 mod markdown;
 mod page;
@@ -21,6 +22,7 @@ pub use document::{
     AdviceRecord, Change, Commands, Configuration, ConsideredLine, Document, Offered, PlaceSpeed,
     ProblemRecord, ProjectionRecord, RecommendationRecord, SideConfiguration, SourceRecord,
 };
+pub use history::{HistoryRecord, HistoryState};
 pub use json::json;
 pub use markdown::markdown;
 pub use page::Style;
@@ -47,4 +49,6 @@ pub enum View {
     Entropy,
     /// What was put back.
     Rollback,
+    /// What could be put back.
+    History,
 }

@@ -55,6 +55,7 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
         }
         View::Entropy => random_bytes(&mut page, document),
         View::Rollback => changes(&mut page, document, view),
+        View::History => history(&mut page, document),
         View::Doctor => {
             origin(&mut page, document);
             processor(&mut page, document);
@@ -65,6 +66,14 @@ pub fn text(document: &Document, view: View, style: Style) -> String {
         }
     }
     page.finish()
+}
+
+fn history(page: &mut Page, document: &Document) {
+    page.heading("Changes, oldest first");
+    for record in &document.history {
+        page.line(&record.line(), Role::Plain);
+    }
+    page.wrapped("  ", "  ", words::put_back_by(document), Role::Dim);
 }
 
 fn verdict(page: &mut Page, document: &Document) {

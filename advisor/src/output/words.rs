@@ -426,6 +426,16 @@ pub fn outcome(document: &Document, view: View) -> String {
     }
 }
 
+/// What a list of changes is for.
+#[must_use]
+pub fn put_back_by(document: &Document) -> &'static str {
+    if document.history.is_empty() {
+        "None: this program has written nothing here."
+    } else {
+        "`advisor --rollback` puts the last one back that is in force, `--rollback N` that one."
+    }
+}
+
 /// Why there is no change, and what to do instead.
 pub fn will_not_write(document: &Document) -> impl Iterator<Item = String> + '_ {
     let refusals = document.refusals.iter();
