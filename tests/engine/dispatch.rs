@@ -7,6 +7,7 @@ use engine::kernels::aes_gcm::Fused;
 use engine::kernels::chacha20::ChaCha20;
 use engine::kernels::chacha20_poly1305::ChaCha20Poly1305;
 use engine::kernels::poly1305::Poly1305;
+use engine::kernels::umac::Nh;
 use engine::kernels::{Primitive, choose};
 
 /// Every feature by the processor that brought it, oldest first.
@@ -78,6 +79,16 @@ fn aes() {
         soft, soft, soft, hard, hard, hard, hard, hard, hard, wide, wide, wide, hard,
     ]);
     assert_eq!(choose::<Aes>(Features::NONE).name, soft);
+}
+
+#[test]
+fn umac() {
+    let [narrow, wide, widest] = ["sse2", "avx2", "avx512"];
+    assert_rows::<Nh>([
+        narrow, narrow, narrow, narrow, narrow, wide, wide, wide, wide, widest, widest, widest,
+        narrow,
+    ]);
+    assert_eq!(choose::<Nh>(Features::NONE).name, "portable");
 }
 
 #[test]

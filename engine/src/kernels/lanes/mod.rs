@@ -11,6 +11,6 @@ mod x86;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86::{
     in_order128, in_order256, in_order512, load128, load128_quad, load128_words, load256,
-    load256_words, load512, load512_end, load512_part, load512_words, store128, store128_words,
-    store256, store512, store512_part,
+    load256_quads, load256_words, load512, load512_end, load512_part, load512_quads, load512_words,
+    store128, store128_words, store256, store256_words, store512, store512_part,
 };

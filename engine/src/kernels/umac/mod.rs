@@ -4,6 +4,10 @@
 //! One *stream* of hashing gives 32 bits of tag; all streams read the message in the same pass.
 #![forbid(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod layers;
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -28,6 +32,10 @@ pub struct Entries {
 impl Primitive for Nh {
     type Entries = Entries;
     const ROWS: &'static [Row<Self>] = &[
+        #[cfg(target_arch = "x86_64")]
+        row!("avx512", ["avx512f", "avx512bw", "avx512vbmi2"], wipe::zmm, Entries { hash: Hash => avx512::hash }),
+        #[cfg(target_arch = "x86_64")]
+        row!("avx2", ["avx2"], wipe::ymm, Entries { hash: Hash => avx2::hash }),
         #[cfg(target_arch = "x86_64")]
         row!("sse2", ["sse2"], wipe::xmm, Entries { hash: Hash => sse2::hash }),
         row!("portable", [], wipe::baseline, Entries { hash: Hash => portable::hash }),
@@ -144,7 +152,7 @@ const CHUNK: usize = 1024;
 /// Chunks hashed in one call of a row.
 const BATCH: usize = 32;
 
-/// Four words of key. Stream *s* reads unit *u* with the two quads from 2*u* + *s* on.
+/// Four words of key.
 type Quad = [u32; 4];
 /// Each stream's sum of a chunk.
 type Sums = [u64; STREAMS];
@@ -152,12 +160,76 @@ type Sums = [u64; STREAMS];
 /// Quads of key: two for each unit of a chunk, and one more for each further stream.
 const QUADS: usize = 2 * (CHUNK / UNIT) + STREAMS - 1;
 
+/// The key from some unit on: stream *s* reads unit *u* with the quads 2*u* + *s* and 2*u* + *s* + 1. Those of
+/// even and of odd number lie apart, so that several units find theirs side by side.
+#[derive(Clone, Copy)]
+struct Key<'a> {
+    even: &'a [Quad],
+    odd: &'a [Quad],
+}
+
+impl Key<'_> {
+    /// The key from a later unit on.
+    #[inline]
+    fn from(&self, unit: usize) -> Self {
+        Self {
+            even: &self.even[unit..],
+            odd: &self.odd[unit..],
+        }
+    }
+
+    /// The key of one unit after the other, for rows that take them one by one.
+    #[inline]
+    fn units<const STREAMS: usize>(&self) -> impl Iterator<Item = UnitKey<'_>> {
+        let even = self.even.windows(STREAMS / 2 + 1);
+        let both = even.zip(self.odd.windows(STREAMS / 2));
+        both.map(|(even, odd)| UnitKey { even, odd })
+    }
+
+    /// What the low and the high halves of `N` units from `unit` on are added to.
+    #[inline]
+    fn pair<const N: usize>(&self, unit: usize, stream: usize) -> (&[Quad; N], &[Quad; N]) {
+        let at = unit + stream / 2;
+        if stream.is_multiple_of(2) {
+            (quads(self.even, at), quads(self.odd, at))
+        } else {
+            (quads(self.odd, at), quads(self.even, at + 1))
+        }
+    }
+}
+
+/// The key of one unit for all streams.
+struct UnitKey<'a> {
+    even: &'a [Quad],
+    odd: &'a [Quad],
+}
+
+impl UnitKey<'_> {
+    /// What the low and the high half are added to.
+    #[inline]
+    fn pair(&self, stream: usize) -> (&Quad, &Quad) {
+        let at = stream / 2;
+        if stream.is_multiple_of(2) {
+            (&self.even[at], &self.odd[at])
+        } else {
+            (&self.odd[at], &self.even[at + 1])
+        }
+    }
+}
+
+#[inline]
+fn quads<const N: usize>(quads: &[Quad], at: usize) -> &[Quad; N] {
+    let quads = quads[at..].first_chunk();
+    quads.expect("the key is as long as a chunk and all streams take")
+}
+
 /// The first layer (RFC 4418 §5.2): chunks to sums.
 #[derive(ZeroizeOnDrop)]
 struct FirstLayer {
     #[zeroize(skip)]
     nh: Kernel<Nh>,
-    key: [Quad; QUADS],
+    even: [Quad; QUADS.div_ceil(2)],
+    odd: [Quad; QUADS / 2],
     /// The sums of a batch. They are kept here to be wiped with the key they tell about.
     sums: [Sums; BATCH],
     last: [Sums; 1],
@@ -167,9 +239,11 @@ impl FirstLayer {
     fn new(nh: Kernel<Nh>, master: &aes::Key) -> Self {
         let bytes = derive::<{ 16 * QUADS }>(master, 1);
         let word = |i: usize| u32::from_be_bytes(bytes.as_chunks().0[i]);
+        let quad = |i| std::array::from_fn(|j| word(4 * i + j));
         Self {
             nh,
-            key: std::array::from_fn(|i| std::array::from_fn(|j| word(4 * i + j))),
+            even: std::array::from_fn(|i| quad(2 * i)),
+            odd: std::array::from_fn(|i| quad(2 * i + 1)),
             sums: [[0; STREAMS]; BATCH],
             last: [[0; STREAMS]],
         }
@@ -178,15 +252,18 @@ impl FirstLayer {
     /// The sums of at most [`BATCH`] chunks. Empty data is one empty chunk.
     fn hash(&mut self, streams: usize, data: &[u8]) -> &[Sums] {
         let (units, rest) = data.as_chunks::<UNIT>();
-        self.nh.hash(streams, &self.key, units, &mut self.sums);
+        let key = Key {
+            even: &self.even,
+            odd: &self.odd,
+        };
+        self.nh.hash(streams, key, units, &mut self.sums);
         let chunks = data.len().div_ceil(CHUNK).max(1);
         let sums = &mut self.sums[..chunks];
         if !rest.is_empty() || data.is_empty() {
             let mut unit = [0; UNIT];
             unit[..rest.len()].copy_from_slice(rest);
             let at = units.len() % (CHUNK / UNIT);
-            self.nh
-                .hash(streams, &self.key[2 * at..], &[unit], &mut self.last);
+            self.nh.hash(streams, key.from(at), &[unit], &mut self.last);
             let before = if at == 0 {
                 [0; STREAMS]
             } else {
@@ -252,7 +329,7 @@ fn derive<const N: usize>(master: &aes::Key, index: u8) -> Zeroizing<[u8; N]> {
 
 impl Kernel<Nh> {
     /// The sums of the chunks that `units` are, without their lengths; the last chunk may be short.
-    fn hash(self, streams: usize, key: &[Quad], units: &[[u8; UNIT]], sums: &mut [Sums]) {
+    fn hash(self, streams: usize, key: Key<'_>, units: &[[u8; UNIT]], sums: &mut [Sums]) {
         let args = HashArgs {
             streams,
             key,
@@ -266,7 +343,7 @@ impl Kernel<Nh> {
 struct Hash;
 struct HashArgs<'a> {
     streams: usize,
-    key: &'a [Quad],
+    key: Key<'a>,
     units: &'a [[u8; UNIT]],
     sums: &'a mut [Sums],
 }

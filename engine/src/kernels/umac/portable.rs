@@ -13,8 +13,8 @@ use super::{CHUNK, HashArgs, Quad, UNIT};
 
 pub(super) fn hash(args: HashArgs) {
     match args.streams {
-        2 => hash_streams::<2, 3>(args, word),
-        _ => hash_streams::<4, 5>(args, word),
+        2 => hash_streams::<2>(args, word),
+        _ => hash_streams::<4>(args, word),
     }
 }
 
@@ -22,25 +22,22 @@ pub(super) fn hash(args: HashArgs) {
 #[cfg(target_arch = "x86_64")]
 pub(super) fn hash_clearing(args: HashArgs) {
     match args.streams {
-        2 => hash_streams::<2, 3>(args, word_clearing),
-        _ => hash_streams::<4, 5>(args, word_clearing),
+        2 => hash_streams::<2>(args, word_clearing),
+        _ => hash_streams::<4>(args, word_clearing),
     }
 }
 
-/// Each unit meets `QUADS` quads of key, one more than there are streams.
 #[inline(always)]
-fn hash_streams<const STREAMS: usize, const QUADS: usize>(
-    args: HashArgs,
-    word: impl Fn(&[u8; 4]) -> u32,
-) {
+fn hash_streams<const STREAMS: usize>(args: HashArgs, word: impl Fn(&[u8; 4]) -> u32) {
     for (units, sums) in args.units.chunks(CHUNK / UNIT).zip(args.sums) {
         let mut totals = [0u64; STREAMS];
-        for (unit, key) in units.iter().zip(args.key.windows(QUADS).step_by(2)) {
+        for (unit, key) in units.iter().zip(args.key.units::<STREAMS>()) {
             let words = unit.as_chunks::<4>().0;
             let low = std::array::from_fn(|i| word(&words[i]));
             let high = std::array::from_fn(|i| word(&words[4 + i]));
-            for (total, pair) in totals.iter_mut().zip(key.windows(2)) {
-                *total = total.wrapping_add(products(&low, &high, &pair[0], &pair[1]));
+            for (stream, total) in totals.iter_mut().enumerate() {
+                let (low_key, high_key) = key.pair(stream);
+                *total = total.wrapping_add(products(&low, &high, low_key, high_key));
             }
         }
         sums[..STREAMS].copy_from_slice(&totals);
