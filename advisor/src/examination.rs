@@ -16,7 +16,7 @@ use crate::diagnosis::{Finding, Subject, diagnose, of_daemon};
 use crate::files::Files;
 use crate::layout::{self, Layout};
 use crate::output::{Change, Document, RecommendationRecord, SideConfiguration};
-use crate::plan::{Plan, PlanRequest, Refusal, Target, plan, unified_diff};
+use crate::plan::{Plan, PlanRequest, Reader, Refusal, Target, plan, unified_diff};
 use crate::policy::Policy;
 use crate::recommendation::{Advice, Choice, Recommendation, recommend};
 use crate::resolver::{
@@ -46,6 +46,8 @@ pub struct Perspective {
     pub layout: Layout,
     /// Where the running processes of this tree are shown (`/proc`); `None` where nothing of it runs.
     pub processes: Option<PathBuf>,
+    /// Other `ssh` programs that read the client's file, where that is a user's own.
+    pub readers: Vec<Reader>,
 }
 
 impl Perspective {
@@ -66,6 +68,7 @@ impl Perspective {
             home,
             layout,
             processes: Some("/proc".into()),
+            readers: Vec::new(),
         }
     }
 
@@ -513,6 +516,10 @@ impl<'a> Examination<'a> {
             form: request.policy.form,
             release,
             supported: &supported.ciphers,
+            readers: match side {
+                Side::Client => &request.perspective.readers,
+                Side::Server => &[],
+            },
             force_managed: request.force_managed,
             resolve: &|files| {
                 request
@@ -534,6 +541,37 @@ impl<'a> Examination<'a> {
         findings
             .filter_map(|(place, text)| of_daemon(place, text))
             .collect()
+    }
+
+    /// A server without a key of its own does not start, whatever its lists say: `sshd -t` fails for that, and
+    /// not for anything this program writes.
+    fn missing_host_keys(&self) -> Option<Finding> {
+        let (files, perspective) = (self.request.files, self.request.perspective);
+        // Images get theirs when they start for the first time.
+        perspective.processes.as_ref()?;
+        let usual = perspective.layout.directory.join("ssh_host_*_key");
+        let names_key = |path: &PathBuf| {
+            let bytes = files.read(path).unwrap_or_default();
+            let mut lines = bytes.split(|&byte| byte == b'\n');
+            lines.any(|line| {
+                let word = line.trim_ascii_start().get(..7).unwrap_or_default();
+                word.eq_ignore_ascii_case(b"hostkey")
+            })
+        };
+        let has_key = files.glob(&usual).is_ok_and(|found| !found.is_empty());
+        if has_key || self.server.files.is_empty() || self.server.files.iter().any(names_key) {
+            return None;
+        }
+        Some(Finding::new(
+            "host-keys-missing",
+            Severity::Warning,
+            "sshd has no host key, and does not start without one",
+            format!(
+                "nothing matches {}, and no HostKey line names another",
+                usual.display()
+            ),
+            "make them: ssh-keygen -A",
+        ))
     }
 
     /// The machine's list is not the one of a user whose own file sets another, which may be the one who looks.
@@ -579,6 +617,7 @@ impl<'a> Examination<'a> {
         findings.extend(refusals.map(refused));
         findings.extend(assumed(&request.report.openssh));
         findings.extend(self.overruled());
+        findings.extend(self.missing_host_keys());
         findings.extend(self.masked_daemon());
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         findings

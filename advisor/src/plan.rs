@@ -86,6 +86,17 @@ impl Target {
     }
 }
 
+/// A program that reads a file beside the one it is planned for, and must not be made to refuse it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reader {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whose rules it follows.
+    pub release: Release,
+    /// The ciphers it lists; empty where it cannot be asked.
+    pub ciphers: Vec<String>,
+}
+
 /// What a plan is made from.
 pub struct PlanRequest<'a> {
     /// The tree.
@@ -104,6 +115,8 @@ pub struct PlanRequest<'a> {
     pub release: Release,
     /// The ciphers the installed binary lists.
     pub supported: &'a [String],
+    /// Other programs that read the file: a home may be shared with machines whose `ssh` is older.
+    pub readers: &'a [Reader],
     /// Whether files that say another tool writes them are changed all the same.
     pub force_managed: bool,
     /// Resolves a tree as today's was resolved.
@@ -129,6 +142,7 @@ pub fn plan(request: &PlanRequest<'_>) -> Result<Plan, Refusal> {
         ));
     }
     refuse_unsound(request)?;
+    refuse_unread(request)?;
     let (edit, strategy) = place::edit(request)?;
     place::refuse_unspeakable(request, &edit.path)?;
     prove(request, &edit)?;
@@ -163,6 +177,28 @@ fn refuse_unsound(request: &PlanRequest<'_>) -> Result<(), Refusal> {
             what: format!("the installed program does not list {name}"),
             cure: "measure on this host, not on another".to_owned(),
         });
+    }
+    Ok(())
+}
+
+/// A name that one of them does not know would end it, wherever in the file it stands.
+fn refuse_unread(request: &PlanRequest<'_>) -> Result<(), Refusal> {
+    let value = place::value(request);
+    let names = || value.trim_start_matches('^').split(',');
+    let lacks = |reader: &Reader, name: &&str| {
+        !reader.ciphers.is_empty() && reader.ciphers.iter().all(|known| known != name)
+    };
+    for reader in request.readers {
+        if let Some(name) = names().find(|name| lacks(reader, name)) {
+            return Err(Refusal {
+                location: Some(Location::whole(&reader.path)),
+                what: format!(
+                    "this ssh reads {} too, and would refuse to start on {name}, which it does not know",
+                    request.target.main_file().display()
+                ),
+                cure: "update it, take it out of PATH, or put the order into the system's file of this machine".to_owned(),
+            });
+        }
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 use crate::report::fast_aes;
+use crate::support::program;
 use crate::world::{CLIENT, Ran, SERVER, World, advisor, write_script};
 
 #[test]
@@ -249,7 +250,7 @@ fn unprivileged(world: &World, args: &[&str]) -> Ran {
 #[test]
 fn unreadable_files_are_findings() {
     let is_root = fs::read("/etc/shadow").is_ok();
-    if !is_root || crate::support::program("setpriv", "util-linux").is_none() {
+    if !is_root || program("setpriv", "util-linux").is_none() {
         crate::support::skip("needs root and setpriv");
         return;
     }
@@ -273,4 +274,55 @@ fn unreadable_files_are_findings() {
     );
     fs::set_permissions(&saved, fs::Permissions::from_mode(0o600)).unwrap();
     unprivileged(&world, &args).fails_with("saved.json: cannot be read: Permission denied");
+}
+
+#[test]
+fn every_ssh_in_path_has_to_understand_a_users_file() {
+    if program("ssh", "openssh-client").is_none() {
+        return;
+    }
+    let world = World::new();
+    let (home, old) = (
+        world.folder.path().join("home"),
+        world.folder.path().join("old"),
+    );
+    fs::create_dir_all(&home).unwrap();
+    fs::create_dir_all(&old).unwrap();
+    let ask = |script: &str| {
+        write_script(&old.join("ssh"), script);
+        let mut command = advisor();
+        command
+            .env("HOME", &home)
+            .env("PATH", format!("/usr/bin:/bin:{}", old.display()));
+        command
+            .args(["--user-config", "--json", "--measurements"])
+            .arg(world.saved());
+        let ran = Ran::of(&mut command);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str::<Value>(&ran.out).unwrap()
+    };
+    let answering = |names: &str| {
+        format!(
+            "#!/bin/sh\ncase $1 in -Q) printf '{names}' ;; *) echo OpenSSH_7.4p1, OpenSSL 1.0.2k >&2 ;; esac\n"
+        )
+    };
+    let all = r"aes128-gcm@openssh.com\naes256-gcm@openssh.com\nchacha20-poly1305@openssh.com\naes128-ctr\naes192-ctr\naes256-ctr\n";
+    let told = ask(&answering(all));
+    let diff = told["changes"][0]["diff"].as_str().unwrap();
+    assert!(
+        diff.contains("+Ciphers aes128-gcm@openssh.com,"),
+        "no caret, which is fatal before 8.1: {diff}"
+    );
+    let told = ask(&answering(r"aes128-ctr\naes256-ctr\n"));
+    let refusal = told["refusals"][0].as_str().unwrap();
+    assert!(
+        refusal.contains("old/ssh: this ssh reads") && refusal.contains("would refuse to start on"),
+        "{refusal}"
+    );
+    let told = ask("#!/bin/sh\nexit 1\n");
+    let diff = told["changes"][0]["diff"].as_str().unwrap();
+    assert!(
+        diff.contains("+Ciphers ^aes128-gcm@openssh.com,"),
+        "what is no OpenSSH has no say: {diff}"
+    );
 }

@@ -52,6 +52,7 @@ pub(crate) fn try_plan(tree: &Tree, side: Side, version: &str) -> Result<Plan, R
         target: perspective.target(side).clone(),
         layout: &perspective.layout,
         order: &order,
+        readers: &[],
         force_managed: false,
         form: Form::Auto,
         release,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use advisor::files::{Files, SystemFiles};
 use advisor::layout::Layout;
-use advisor::plan::{Edit, Plan, PlanRequest, Refusal, Target, plan, unified_diff};
+use advisor::plan::{Edit, Plan, PlanRequest, Reader, Refusal, Target, plan, unified_diff};
 use advisor::policy::Form;
 use advisor::resolver::{
     ClientFiles, ClientRequest, Effective, ServerRequest, Side, resolve_client, resolve_server,
@@ -30,11 +30,12 @@ const USER: &str = "/home/me/.ssh/config";
 const CLIENT: &str = "/etc/ssh/ssh_config";
 const SERVER: &str = "/etc/ssh/sshd_config";
 
-struct Tree(TempDir);
+/// A tree, and other programs that read its files.
+struct Tree(TempDir, Vec<Reader>);
 
 impl Tree {
     fn new(files: &[(&str, &str)]) -> Self {
-        let tree = Self(tempfile::tempdir().unwrap());
+        let tree = Self(tempfile::tempdir().unwrap(), Vec::new());
         fs::create_dir_all(tree.path("/etc/ssh")).unwrap();
         for (path, text) in files {
             let real = tree.path(path);
@@ -68,6 +69,7 @@ impl Tree {
             effective: &effective,
             target: target.clone(),
             order: &owned(order),
+            readers: &self.1,
             force_managed: false,
             form,
             release: RELEASE,
@@ -328,6 +330,43 @@ fn a_cipher_the_binary_lacks_is_never_written() {
         refusal
             .to_string()
             .contains("does not list chacha20-poly1305-mt@hpnssh.org")
+    );
+}
+
+/// An older `ssh` of another machine on the same home.
+fn older(release: Release, ciphers: &[&str]) -> Reader {
+    Reader {
+        path: "/opt/old/bin/ssh".into(),
+        release,
+        ciphers: owned(ciphers),
+    }
+}
+
+#[test]
+fn an_older_program_on_the_same_home_gets_a_form_it_knows() {
+    let mut tree = Tree::new(&[(CLIENT, DEBIAN)]);
+    for (release, caret) in [(Release::new(8, 0), false), (Release::new(8, 1), true)] {
+        tree.1 = vec![older(release, &ORDER)];
+        let written = only(tree.user().unwrap());
+        assert_eq!(after(&written).contains('^'), caret, "{release}");
+    }
+}
+
+#[test]
+fn a_cipher_that_another_program_on_the_same_home_lacks_is_not_written() {
+    let mut tree = Tree::new(&[(CLIENT, DEBIAN)]);
+    tree.1 = vec![older(Release::new(8, 4), &[GCM128, GCM256])];
+    // The caret names those two only.
+    tree.user().unwrap();
+    tree.1 = vec![older(Release::new(7, 4), &[GCM128, GCM256])];
+    insta::assert_snapshot!(
+        tree.user().unwrap_err(),
+        @"/opt/old/bin/ssh: this ssh reads /home/me/.ssh/config too, and would refuse to start on chacha20-poly1305@openssh.com, which it does not know; update it, take it out of PATH, or put the order into the system's file of this machine"
+    );
+    tree.1 = vec![older(Release::new(7, 4), &[])];
+    assert!(
+        !after(&only(tree.user().unwrap())).contains('^'),
+        "it could not be asked"
     );
 }
 

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use advisor::examination::Perspective;
+use advisor::examination::{ExaminationRequest, Perspective, examine};
 use advisor::files::SystemFiles;
 use advisor::output::{SideConfiguration, words};
+use advisor::policy::Policy;
 use advisor::resolver::{Side, Source};
 
 use crate::listener::Listener;
@@ -272,4 +273,39 @@ fn a_real_listener_is_understood() {
     let answer = perspective.resolve(&files, Side::Server, &programs("OpenSSH_9.2p1"), None);
     assert_eq!(answer.ciphers, ["aes192-ctr"]);
     assert_eq!(answer.source, seen(listener.id()));
+}
+
+#[test]
+fn a_server_without_a_host_key_is_told_apart_from_a_refused_file() {
+    let tree = Tree::new();
+    let report = crate::report::fast_aes();
+    let is_told = |perspective: &Perspective| {
+        let document = examine(&ExaminationRequest {
+            files: &tree.files(),
+            perspective,
+            report: &report,
+            policy: &Policy::default(),
+            choice: None,
+            sides: &[],
+            force_managed: false,
+            host: None,
+        });
+        document
+            .findings
+            .iter()
+            .any(|finding| finding.id == "host-keys-missing")
+    };
+    assert!(!is_told(&root()), "no server, no key");
+    tree.put(MAIN, "#HostKey /etc/ssh/ssh_host_rsa_key\nUsePAM yes\n");
+    assert!(is_told(&root()));
+    let image = Perspective {
+        processes: None,
+        ..root()
+    };
+    assert!(!is_told(&image), "an image gets its keys later");
+    tree.put(MAIN, "  hostkey /srv/key\n");
+    assert!(!is_told(&root()));
+    tree.put(MAIN, "UsePAM yes\n");
+    tree.put("etc/ssh/ssh_host_ed25519_key", "");
+    assert!(!is_told(&root()));
 }

@@ -7,9 +7,10 @@ use advisor::apply::{Scope, Validator, state_directory};
 use advisor::examination::Perspective;
 use advisor::files::SystemFiles;
 use advisor::layout::Layout;
-use advisor::plan::Target;
+use advisor::plan::{Reader, Target};
 use anyhow::{Context, Result, bail};
-use engine::host::Commands;
+use engine::host::{Commands, SystemCommands};
+use engine::installed::{DiscoverRequest, discover};
 use engine::report::OpenSsh;
 
 use super::args::{Options, Sides};
@@ -51,6 +52,11 @@ impl Surroundings {
             (Target::User(_), Sides::Client) => Scope::User,
             _ => Scope::System,
         };
+        // An image has no home that others share.
+        let readers = match &client {
+            Target::User(_) if !in_image => readers(options),
+            _ => Vec::new(),
+        };
         let user_state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
         let user_state = user_state.filter(|_| !in_image);
         Ok(Self {
@@ -65,6 +71,7 @@ impl Surroundings {
                 home,
                 layout,
                 processes: (!in_image).then(|| "/proc".into()),
+                readers,
             },
         })
     }
@@ -77,6 +84,42 @@ impl Surroundings {
     ) -> Validator<'a> {
         self.perspective.validator(&self.files, commands, programs)
     }
+}
+
+/// Every `ssh` in `PATH` but the one that is asked anyway: whichever is started next reads the user's file.
+fn readers(options: &Options) -> Vec<Reader> {
+    let search = DiscoverRequest::default().search;
+    let found = search.iter().map(|directory| directory.join("ssh"));
+    let mut known: Vec<PathBuf> = Vec::new();
+    let mut readers = Vec::new();
+    for path in found.filter(|path| path.is_file()) {
+        // The first is the one that is asked, unless another was named; links lead to one program.
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let is_asked = known.is_empty() && options.ssh.is_none();
+        if known.contains(&real) {
+            continue;
+        }
+        known.push(real);
+        if !is_asked {
+            readers.extend(reader(path));
+        }
+    }
+    readers
+}
+
+/// What one of them knows; `None` for what is no OpenSSH.
+fn reader(path: PathBuf) -> Option<Reader> {
+    let request = DiscoverRequest {
+        ssh: Some(path.clone()),
+        sshd: None,
+        search: Vec::new(),
+    };
+    let found = discover(&SystemCommands, &request).client?;
+    Some(Reader {
+        path,
+        release: found.release,
+        ciphers: found.program.ciphers,
+    })
 }
 
 /// Whose files these are, by the programs named, and by the tree or the system this runs on.

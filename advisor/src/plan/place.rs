@@ -91,13 +91,11 @@ fn in_place(request: &PlanRequest<'_>, winner: &Location) -> Result<(Edit, Strin
     Ok((edit, strategy))
 }
 
-fn value(request: &PlanRequest<'_>) -> String {
-    form::value(
-        request.order,
-        request.effective,
-        request.form,
-        request.release,
-    )
+/// The value to write, in a form that the oldest program that reads it knows.
+pub(super) fn value(request: &PlanRequest<'_>) -> String {
+    let others = request.readers.iter().map(|reader| reader.release);
+    let oldest = others.fold(request.release, std::cmp::min);
+    form::value(request.order, request.effective, request.form, oldest)
 }
 
 fn dialect(request: &PlanRequest<'_>) -> Dialect {
