@@ -263,7 +263,7 @@ struct Copying {
 impl Copying {
     fn start(stage: &Stage) -> Self {
         let mut child = stage
-            .ssh(&["127.0.0.1", "cat"])
+            .ssh(&["-q", "127.0.0.1", "cat"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

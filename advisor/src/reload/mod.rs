@@ -123,20 +123,19 @@ impl<'a> Reload<'a> {
         request: ReloadRequest<'a>,
         service: &'a dyn Service,
     ) -> Result<Self, ReloadError> {
-        let mut reload = Self {
-            commands: request.commands,
-            probe: request.probe,
-            service,
-            check: question(request, "-t"),
-            address: SocketAddr::from(([127, 0, 0, 1], 22)),
-            pause: request.pause,
-        };
-        reload.accepted().map_err(ReloadError::RefusedBefore)?;
+        let check = question(request, "-t");
+        accepted(request.commands, &check).map_err(ReloadError::RefusedBefore)?;
         let told = request.commands.run(&question(request, "-T"));
         let told = told.map_err(|failure| ReloadError::NoAddress(failure.to_string()))?;
         let address = listening(&told.stdout_text());
-        reload.address = address.ok_or_else(|| ReloadError::NoAddress(told.stderr_text()))?;
-        Ok(reload)
+        Ok(Self {
+            commands: request.commands,
+            probe: request.probe,
+            service,
+            check,
+            address: address.ok_or_else(|| ReloadError::NoAddress(told.stderr_text()))?,
+            pause: request.pause,
+        })
     }
 
     /// Makes the daemon offer `new`, which is on the disk. Where it does not come to that, `put_back` brings
@@ -173,7 +172,7 @@ impl<'a> Reload<'a> {
     }
 
     fn take_up(&self, new: &[String]) -> Result<(), String> {
-        self.accepted()
+        accepted(self.commands, &self.check)
             .map_err(|why| format!("sshd refuses the new configuration: {why}"))?;
         let name = self.service.name();
         self.service
@@ -212,15 +211,6 @@ impl<'a> Reload<'a> {
         }
     }
 
-    /// Whether `sshd -t` accepts what is on the disk, with the daemon's own keys and options.
-    fn accepted(&self) -> Result<(), String> {
-        match self.commands.run(&self.check) {
-            Ok(output) if output.succeeded() => Ok(()),
-            Ok(output) => Err(output.stderr_text().trim().replace('\n', "; ")),
-            Err(failure) => Err(failure.to_string()),
-        }
-    }
-
     /// Whether a new connection is offered this list.
     fn offers(&self, wanted: &[String]) -> Result<(), String> {
         let mut last = String::new();
@@ -233,6 +223,15 @@ impl<'a> Reload<'a> {
             };
         }
         Err(format!("after the reload {last}"))
+    }
+}
+
+/// Whether `sshd -t` accepts what is on the disk, with the daemon's own keys and options.
+fn accepted(commands: &dyn Commands, check: &CommandRequest) -> Result<(), String> {
+    match commands.run(check) {
+        Ok(output) if output.succeeded() => Ok(()),
+        Ok(output) => Err(output.stderr_text().trim().replace('\n', "; ")),
+        Err(failure) => Err(failure.to_string()),
     }
 }
 
