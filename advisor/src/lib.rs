@@ -13,6 +13,7 @@ pub mod negotiation;
 pub mod output;
 pub mod plan;
 pub mod policy;
+pub mod probing;
 pub mod recommendation;
 pub mod reload;
 pub mod resolver;

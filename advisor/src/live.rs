@@ -5,14 +5,18 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 
 use engine::host::{CommandRequest, Commands};
 use engine::installed::releases::Release;
 use engine::installed::{NoOffer, Offer, client_offer, server_offer};
+use engine::report::OpenSsh;
 
-use crate::files::Files;
-use crate::resolver::{CommandOption, Effective};
+use crate::examination::{Perspective, rules};
+use crate::files::{Files, Scratch};
+use crate::plan::Target;
+use crate::resolver::{CommandOption, Effective, Side};
 use crate::syntax::{self, Dialect};
 
 /// A host that no file names: what it is offered is what holds for every host.
@@ -37,6 +41,46 @@ pub enum NotOffered {
     /// The program did not get as far as an offer.
     #[error("{0}")]
     NoOffer(#[from] NoOffer),
+}
+
+/// What the installed program of one side offers with the files of whoever runs this; `None` where it is not
+/// installed.
+///
+/// # Errors
+/// When no temporary directory can be made for the key that `sshd` is asked with.
+pub fn offer(
+    files: &dyn Files,
+    commands: &dyn Commands,
+    perspective: &Perspective,
+    programs: &OpenSsh,
+    side: Side,
+    host: Option<&str>,
+) -> io::Result<Option<Result<Offer, NotOffered>>> {
+    let program = match side {
+        Side::Client => &programs.client,
+        Side::Server => &programs.server,
+    };
+    let Some(program) = program else {
+        return Ok(None);
+    };
+    let path = program.path.as_ref();
+    Ok(Some(match side {
+        Side::Client => {
+            // ssh reads the files of whoever runs it, whichever of them this run is about.
+            let mut perspective = perspective.clone();
+            perspective.client = Target::User(perspective.home.join(".ssh/config"));
+            let effective = perspective.resolve(files, side, programs, host);
+            let release = rules(programs, side).0;
+            client(files, commands, path, release, &effective, host)
+        }
+        Side::Server => {
+            let directory = Scratch::new()?;
+            let file = perspective.server.main_file();
+            let key = directory.path().join("host_key");
+            let options = perspective.daemon_options(files);
+            server(commands, path, file, &options, &key, Scratch::open_to_all)
+        }
+    }))
 }
 
 /// What `ssh` offers a host with its usual files, which `effective` was read from.
@@ -107,7 +151,7 @@ pub fn server(
     file: &Path,
     options: &[CommandOption],
     key: &Path,
-    open: impl FnOnce(&Path) -> std::io::Result<()>,
+    open: impl FnOnce(&Path) -> io::Result<()>,
 ) -> Result<Offer, NotOffered> {
     let flags = ["-q", "-t", "ed25519", "-N", "", "-f"];
     let request = CommandRequest::new("ssh-keygen").args(flags).arg(key);

@@ -1,13 +1,11 @@
-//! What only processes of their own can tell about this machine: a library in both its states, and the first
-//! packets of `ssh` and `sshd`.
+//! What only processes of their own can tell, added to a report of this machine.
 #![forbid(unsafe_code)]
 
+use advisor::probing::{probe_key_exchange, probe_library};
 use engine::host::SystemCommands;
-use engine::measure::initialisation;
 use engine::report::Report;
 
 use super::args::Options;
-use super::live;
 use super::surroundings::Surroundings;
 
 /// Adds it to a report of this machine, made now. It takes well under a second.
@@ -15,14 +13,11 @@ pub(super) fn probe(report: &mut Report, here: &Surroundings, options: &Options)
     if options.measurements.is_some() || options.root.is_some() {
         return;
     }
-    let library = report.openssh.libcrypto.as_mut();
-    if let (Some(library), Ok(helper)) = (library, std::env::current_exe()) {
-        match initialisation(&SystemCommands, &helper, &library.name) {
-            Ok(found) => library.initialisation = Some(found),
-            Err(why) => report.warnings.push(why),
-        }
+    if let Ok(helper) = std::env::current_exe() {
+        probe_library(report, &SystemCommands, &helper);
     }
     if options.ssh_config.is_none() {
-        live::note_strict_key_exchange(&mut report.openssh, here);
+        let (files, programs) = (&here.files, &mut report.openssh);
+        probe_key_exchange(programs, files, &SystemCommands, &here.perspective);
     }
 }

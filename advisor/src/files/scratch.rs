@@ -51,6 +51,31 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
+
+    /// Opens a file in such a directory to a program without rights: an account of its own may have to read a key,
+    /// which is worth nothing to anybody. `sshd` accepts a key that others may read where it is not its own.
+    ///
+    /// # Errors
+    /// The system's.
+    #[cfg(unix)]
+    pub fn open_to_all(file: &Path) -> io::Result<()> {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::{PermissionsExt, chown};
+        if user() != 0 {
+            return Ok(());
+        }
+        if let Some(directory) = file.parent() {
+            set_permissions(directory, Permissions::from_mode(0o755))?;
+        }
+        chown(file, Some(1), None)?;
+        set_permissions(file, Permissions::from_mode(0o644))
+    }
+
+    /// Elsewhere nobody else reads it.
+    #[cfg(not(unix))]
+    pub fn open_to_all(_: &Path) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn lock(directory: &Path) -> io::Result<Option<Lock>> {

@@ -139,6 +139,10 @@ fn ascii(c: char) -> String {
     match c {
         '±' => "~".to_owned(),
         '×' => "x".to_owned(),
+        '→' => ">".to_owned(),
+        '…' => ".".to_owned(),
+        '–' => "-".to_owned(),
+        '·' => "*".to_owned(),
         _ => c.escape_default().to_string(),
     }
 }
@@ -146,6 +150,13 @@ fn ascii(c: char) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn our_own_signs_have_a_letter_in_ascii() {
+        let shown: String = "±×→…–·".chars().map(ascii).collect();
+        assert_eq!(shown, "~x>.-*");
+        assert_eq!(ascii('\u{202e}'), "\\u{202e}");
+    }
 
     #[test]
     fn control_characters_cannot_reach_the_terminal() {

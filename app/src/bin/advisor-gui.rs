@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use app::gui::{Environment, Face, run};
+use app::helper::be_helper;
 use app::job::HostJob;
 use engine::host::SystemClock;
 use engine::measure::Gate;
 
 fn main() -> ExitCode {
-    if let Some(code) = engine::transfer::be_helper() {
+    if let Some(code) = be_helper(&mut std::io::stdout(), &mut std::io::stderr()) {
         return code;
     }
     match start() {

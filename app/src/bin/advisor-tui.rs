@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use advisor::output::{Style, View, text, visible};
 use anyhow::{Context, Result, bail};
+use app::helper::be_helper;
 use app::job::HostJob;
 use app::log::Log;
 use app::model::Question;
@@ -27,7 +28,7 @@ use engine::report::Report;
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn main() -> ExitCode {
-    if let Some(code) = engine::transfer::be_helper() {
+    if let Some(code) = be_helper(&mut io::stdout(), &mut io::stderr()) {
         return code;
     }
     match start() {

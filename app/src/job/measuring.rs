@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use advisor::negotiation::{Carried, negotiate};
+use advisor::probing::{probe_key_exchange, probe_library};
 use engine::measure::{SurveyRequest, describe, survey, survey_with};
 use engine::report::{Measurement, Report, UnavailableTransfer};
 use engine::transfer::{self, Carrier, FdPassHelper, Implementation, TransferFailure};
@@ -37,7 +38,7 @@ pub(super) fn measure(
     if job.root.is_some() {
         return Ok(survey(&request, job.world(), &mut tell, cancel));
     }
-    let report = match carrier(&request, cancel) {
+    let mut report = match carrier(&request, cancel) {
         Ok(mut carrier) => {
             let carrier = carrier.as_mut();
             survey_with(carrier, &request, job.world(), &mut tell, cancel)
@@ -48,7 +49,19 @@ pub(super) fn measure(
             report
         }
     };
+    if !cancel.load(Ordering::SeqCst) {
+        probe(job, &mut report);
+    }
     Ok(report)
+}
+
+/// What only processes of their own can tell. A measurement that was stopped does without.
+fn probe(job: &HostJob, report: &mut Report) {
+    let (files, commands) = (job.files.as_ref(), job.commands.as_ref());
+    if let Ok(helper) = std::env::current_exe() {
+        probe_library(report, commands, &helper);
+    }
+    probe_key_exchange(&mut report.openssh, files, commands, &job.perspective);
 }
 
 fn carrier(
