@@ -4,7 +4,7 @@
 
 use crate::oracle::{Oracle, ours};
 use crate::question::{BEFORE, DEFAULT, LATER, NOW, REFUSED, Tree, both, by_release, errors};
-use crate::question::{client, server};
+use crate::question::{client, said, server};
 use engine::installed::releases::Release;
 
 const A: &str = "aes128-ctr";
@@ -100,6 +100,25 @@ fn a_comment_may_follow_since_8_7_in_ssh_and_always_in_sshd() {
     both("Ciphers aes128-ctr # c\n", A, A);
     by_release(BEFORE, "Ciphers aes128-ctr # c\n", REFUSED, A);
     by_release(BEFORE, "Ciphers aes128-ctr # c\r\n", REFUSED, A);
+}
+
+#[test]
+fn before_8_7_no_line_of_ssh_could_end_in_a_comment() {
+    for (line, ssh) in [
+        ("Port 22", REFUSED),
+        ("Compression yes", REFUSED),
+        ("RekeyLimit 1G", REFUSED),
+        ("SendEnv LANG", DEFAULT),
+        ("ProxyCommand x", DEFAULT),
+        ("UserKnownHostsFile x", DEFAULT),
+        ("Protocol 2", DEFAULT),
+    ] {
+        let tree = Tree::new();
+        tree.put("main", format!("{line} # c\n"));
+        assert_eq!(said(&tree.client(BEFORE, "web1")), ssh, "{line}");
+        assert_eq!(said(&tree.client(NOW, "web1")), DEFAULT, "{line}");
+    }
+    by_release(BEFORE, "PrintMotd no # c\n", REFUSED, DEFAULT);
 }
 
 #[test]

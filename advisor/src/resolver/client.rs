@@ -282,6 +282,7 @@ impl<'q> Client<'q> {
             }
             return;
         }
+        self.check_comment(here);
         match &*here.keyword {
             b"ciphers" => self.algorithms(here, Kind::Ciphers, standing),
             b"macs" => self.algorithms(here, Kind::Macs, standing),
@@ -302,6 +303,21 @@ impl<'q> Client<'q> {
                 self.string(here, standing, |client| &mut client.tag);
             }
             _ => {}
+        }
+    }
+
+    /// Before 8.7 there were no comments at the end of a line.
+    fn check_comment(&mut self, here: &Here<'_>) {
+        let mut more = here.statement.arguments.iter().skip(1);
+        let comment = more.find(|word| word.value.starts_with(b"#"));
+        let release = self.request.release;
+        if let Some(comment) = comment.filter(|_| !self.dialect.modern)
+            && keywords::client(release, &here.keyword) == Known::Everywhere
+            && !keywords::took_any_words(&here.keyword)
+        {
+            let what = extra_arguments(self.dialect, &here.keyword, comment);
+            let cure = "put the comment on a line of its own";
+            self.reading.refuse(here.at(comment), &what, cure);
         }
     }
 
