@@ -22,6 +22,7 @@ fn picture() {
     seat.press("2");
     seat.see_text("[2 Measure]");
     seat.see_measured();
+    seat.see_text("95 % between");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/advisor-tui.svg");
     std::fs::write(file, svg(seat.screen.screen())).unwrap();
     seat.press("q");

@@ -476,7 +476,7 @@ impl Model {
         if self.is_measuring() {
             return &self.live.cells;
         }
-        self.report().map_or(&[], |report| &report.measurements)
+        self.newest().map_or(&[], |report| &report.measurements)
     }
 
     /// The real transfers to look at, in the same way.
@@ -485,7 +485,12 @@ impl Model {
         if self.is_measuring() {
             return &self.live.transfers;
         }
-        self.report().map_or(&[], |report| &report.transfers)
+        self.newest().map_or(&[], |report| &report.transfers)
+    }
+
+    /// The numbers are there before what follows from them.
+    fn newest(&self) -> Option<&Report> {
+        self.question.report.as_deref().or_else(|| self.report())
     }
 
     /// The item under the cursor of the screen looked at.

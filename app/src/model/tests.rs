@@ -56,6 +56,7 @@ fn it_reads_then_measures_then_reads_with_the_numbers() {
     let effects = update(&mut model, Message::Measured(measured()));
     assert_eq!(effects, [with_numbers()]);
     assert!(!model.is_measuring());
+    assert_eq!(model.cells(), [cell(2.0)], "shown before they are judged");
     let document = Document::new(measured().as_ref().clone());
     update(&mut model, Message::Examined(document.into()));
     model.screen = Screen::Configuration;
