@@ -1,31 +1,39 @@
 //! What the files say that they should not, and what only looks like a setting.
 #![forbid(unsafe_code)]
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::{Finding, LEFT_OUT, Subject};
 use crate::policy::{Objection, Policy};
-use crate::resolver::{Effective, Severity, Side, Source};
+use crate::resolver::{Effective, Problem, Severity, Side, Source};
 
 /// The resolver's problems, as findings. A file both sides read is reported once.
 pub(super) fn problems(subject: Subject<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
+    let mut told = HashSet::new();
     for effective in sides(subject) {
         for problem in &effective.problems {
-            let finding = Finding {
-                file: Some(problem.location.file.clone()),
-                line: Some(problem.location.line).filter(|&line| line > 0),
+            let Problem {
+                severity,
+                location,
+                what,
+                cure,
+            } = problem;
+            if !told.insert((severity, location, what, cure)) {
+                continue;
+            }
+            findings.push(Finding {
+                file: Some(location.file.clone()),
+                line: Some(location.line).filter(|&line| line > 0),
                 ..Finding::new(
                     "configuration-problem",
-                    problem.severity,
-                    &problem.what,
-                    problem.location.to_string(),
-                    &problem.cure,
+                    *severity,
+                    what,
+                    location.to_string(),
+                    cure,
                 )
-            };
-            if !findings.contains(&finding) {
-                findings.push(finding);
-            }
+            });
         }
         findings.extend(undecided(effective));
     }
