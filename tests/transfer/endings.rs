@@ -26,7 +26,7 @@ fn success_leaves_nothing() {
         let output = stage.once(&["env"]);
         assert_eq!(String::from_utf8_lossy(&output.stdout), "1048576 bytes\n");
         assert!(stage.leftovers().is_empty(), "{:?}", stage.leftovers());
-        assert!(stage.processes().is_empty(), "{:?}", stage.processes());
+        assert!(stage.ends_all_processes(), "{:?}", stage.processes());
     }
 }
 
@@ -37,8 +37,7 @@ fn sigterm_leaves_nothing() {
         assert_eq!(running.wait().unwrap().code(), Some(130));
         assert!(stage.leftovers().is_empty(), "{:?}", stage.leftovers());
         // The children of sshd were killed as well, but are not ours to wait for.
-        let all_ended = || stage.processes().is_empty();
-        assert!(eventually(all_ended), "{:?}", stage.processes());
+        assert!(stage.ends_all_processes(), "{:?}", stage.processes());
     }
 }
 
@@ -47,8 +46,7 @@ fn sigkill_leaves_a_folder_that_the_next_run_removes() {
         let mut running = stage.long();
         running.kill().unwrap();
         running.wait().unwrap();
-        let all_ended = || stage.processes().is_empty();
-        assert!(eventually(all_ended), "{:?}", stage.processes());
+        assert!(stage.ends_all_processes(), "{:?}", stage.processes());
         assert_eq!(stage.leftovers().len(), 1, "{:?}", stage.leftovers());
         let foreign = stage.left().join("advisor-transfer-mine");
         fs::write(&foreign, "a file of that name is not ours").unwrap();

@@ -220,6 +220,12 @@ impl Stage {
         command
     }
 
+    /// Whether none of its processes is left, or soon: where `sshd` separates privileges, a child of it ends a
+    /// moment after it.
+    pub(crate) fn ends_all_processes(&self) -> bool {
+        eventually(|| self.processes().is_empty())
+    }
+
     /// The processes, other than the stage itself, that were told to use something in its `TMPDIR`, or that
     /// write their log there: `sshd` changes what it was told into a title.
     pub(crate) fn processes(&self) -> Vec<u32> {
