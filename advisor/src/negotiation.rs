@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 use engine::algorithm::{Cipher, Mac};
+use engine::installed::Installed;
 use engine::measure::SurveyRequest;
 use engine::measure::transfers::Pair;
 use engine::report::OpenSsh;
+use engine::transfer::Implementation;
 
 use crate::examination::Perspective;
 use crate::files::Files;
@@ -41,6 +43,22 @@ pub fn negotiate(
     request.transfers.pairs = pairs(ciphers, client.macs.first());
 }
 
+/// Fills in the pairs that Dropbear's client carries by itself: no file says otherwise.
+pub fn negotiate_by_dropbear(request: &mut SurveyRequest, programs: &OpenSsh) {
+    let dropbear = programs.dropbear.clone().unwrap_or_default();
+    request.transfers.pairs = pairs(dropbear.ciphers, dropbear.macs.first());
+}
+
+/// Who carries where nobody is named: Dropbear only where OpenSSH has no client.
+#[must_use]
+pub fn usual_implementation(installed: &Installed) -> Implementation {
+    match (&installed.client, installed.dbclient()) {
+        (None, Some(_)) if installed.dropbear_server.is_some() => Implementation::Dropbear,
+        (None, Some(_)) if installed.server.is_some() => Implementation::DropbearToOpenSsh,
+        _ => Implementation::OpenSsh,
+    }
+}
+
 /// Each cipher once, with the MAC it would be used with.
 fn pairs(ciphers: Vec<String>, mac: Option<&String>) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
@@ -64,7 +82,36 @@ fn is_aead(cipher: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use engine::report::Program;
+
     use super::*;
+
+    #[test]
+    fn dropbear_carries_only_where_openssh_has_no_client() {
+        let dropbear = Installed {
+            dropbear: Some(Program {
+                path: "/usr/bin/dbclient".to_owned(),
+                ..Program::default()
+            }),
+            dropbear_server: Some("/usr/sbin/dropbear".into()),
+            ..Installed::default()
+        };
+        assert_eq!(usual_implementation(&dropbear), Implementation::Dropbear);
+        let server_only = Installed {
+            dropbear: Some(Program {
+                path: "/usr/sbin/dropbear".to_owned(),
+                ..Program::default()
+            }),
+            ..dropbear.clone()
+        };
+        let client_only = Installed {
+            dropbear_server: None,
+            ..dropbear
+        };
+        for nothing in [server_only, client_only, Installed::default()] {
+            assert_eq!(usual_implementation(&nothing), Implementation::OpenSsh);
+        }
+    }
 
     #[test]
     fn each_cipher_is_carried_once_and_a_mac_goes_where_one_is_used() {

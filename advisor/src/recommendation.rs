@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod carried;
+mod dropbear;
 mod evidence;
 mod limits;
 mod list;
@@ -17,6 +18,7 @@ use std::fmt;
 use engine::measure::statistics::SAMPLES_FOR_95;
 use engine::report::Report;
 
+pub use dropbear::order_of_dropbear;
 pub use evidence::{Evidence, Speed};
 pub use order::Interval;
 pub use projection::Projection;

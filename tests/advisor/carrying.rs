@@ -83,6 +83,49 @@ fn every_cipher_goes_both_ways_or_says_why() {
 }
 
 #[test]
+fn dropbear_carries_where_it_is_named_or_alone() {
+    let needed = [
+        ("dbclient", "dropbear-bin"),
+        ("dropbear", "dropbear-bin"),
+        ("sshd", "openssh-server"),
+    ];
+    if needed.iter().any(|(it, from)| program(it, from).is_none()) {
+        return;
+    }
+    let folder = folder();
+    let both = "dropbear-to-openssh";
+    for (args, by, time) in [
+        (["--implementation", "dropbear"], "dropbear", "15s"),
+        (["--implementation", both], both, "15s"),
+        // As where OpenSSH has no client; too short for more than saying who would carry.
+        (["--ssh", "no-such-ssh"], "dropbear", "100ms"),
+    ] {
+        let mut command = advisor(folder.path());
+        command.args(["transfer", "--json", "--time-budget", time]);
+        let ran = run(command.args(args));
+        let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let list = |name: &str| document[name].as_array().unwrap().clone();
+        let closed = list("unavailable_transfers");
+        let told: Vec<Value> = list("transfers").iter().chain(&closed).cloned().collect();
+        assert!(!told.is_empty());
+        for it in told {
+            assert_eq!(it["implementation"], by, "{it}");
+        }
+        assert_eq!(left_behind(folder.path()), [] as [&Path; 0]);
+        if time == "100ms" || closed.iter().any(|it| it["cipher"].is_null()) {
+            // A container may let nobody log in, or make no mounts.
+            assert_eq!(ran.status.code(), Some(2), "{ran:?}");
+            continue;
+        }
+        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+        for transfer in list("transfers") {
+            assert!(transfer["user_s_per_gib"].as_f64().unwrap() > 0.0);
+            assert!(transfer["server_cpu_s_per_gib"].is_array());
+        }
+    }
+}
+
+#[test]
 fn the_main_job_carries_unless_it_is_told_what_to_rest_on() {
     let folder = folder();
     if !are_installed() || !can_carry(folder.path()) {

@@ -10,11 +10,13 @@ use advisor::policy::Policy;
 use advisor::resolver::Side;
 use engine::installed::releases::{Release, supported_ciphers};
 use engine::report::{Program, Report};
+use engine::transfer::Implementation;
 
 use crate::perspective::{
     MAIN, POLICY, client, process, programs, root, seen, server, source, try_plan,
 };
 use crate::question::Tree;
+use crate::report::carried;
 
 const MODERN: &str = "OpenSSH_9.6p1";
 const DROP_INS: &str = "Include /etc/ssh/sshd_config.d/*.conf\n";
@@ -294,4 +296,14 @@ fn dropbears_order_is_said_to_be_compiled_in() {
         evidence,
         "Dropbear v2022.83 (/usr/bin/dbclient): aes128-ctr,aes256-ctr"
     );
+    let cure = |report: &Report| found(report).unwrap().cure;
+    assert!(cure(&report).contains("advisor transfer --implementation dropbear"));
+    for (cipher, user) in [("aes128-ctr", 9.0), ("aes256-ctr", 5.0)] {
+        carried(&mut report, cipher, user);
+    }
+    for transfer in &mut report.transfers {
+        transfer.implementation = Implementation::Dropbear;
+    }
+    let faster = "`dbclient -c aes256-ctr,aes128-ctr` is faster than its own order";
+    assert!(cure(&report).starts_with(faster), "{}", cure(&report));
 }

@@ -3,11 +3,11 @@
 
 use advisor::output::{Document, Style, View, csv, json, markdown, text};
 use advisor::resolver::Side;
-use engine::report::{Report, UnavailableTransfer};
+use engine::report::{Program, Report, Transfer, UnavailableTransfer};
 use engine::transfer::Implementation;
 
 use crate::document::document as of_both;
-use crate::report::{DEFAULT, carried_aes, effective, fast_aes, machine};
+use crate::report::{CHACHA20, DEFAULT, carried_aes, effective, fast_aes, machine};
 use crate::schema::violations;
 
 fn document(report: Report) -> Document {
@@ -193,6 +193,35 @@ fn transfers_are_a_table_with_what_is_missing() {
     assert_eq!(csv.lines().count(), 13, "a head, six ciphers, two ways");
     let mut lines = csv.lines().map(|line| line.split(',').count());
     assert!(lines.all(|columns| columns == 16), "{csv}");
+}
+
+#[test]
+fn transfers_by_dropbear_stand_apart() {
+    let mut report = carried_aes();
+    let ciphers = [CHACHA20, "aes128-ctr"];
+    report.openssh.dropbear = Some(Program {
+        ciphers: ciphers.map(str::to_owned).into(),
+        ..Program::default()
+    });
+    let own = |it: &&Transfer| ciphers.contains(&it.cipher.as_str());
+    let mut others: Vec<_> = report.transfers.iter().filter(own).cloned().collect();
+    for it in &mut others {
+        it.implementation = Implementation::Dropbear;
+    }
+    report.transfers.extend(others);
+    let document = document(report);
+    let text = text(&document, View::Transfer, Style::default());
+    let markdown = markdown(&document, View::Transfer);
+    for shown in [text, markdown] {
+        let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (openssh, dropbear) = flat
+            .split_once("Transfers between dbclient and dropbear")
+            .unwrap();
+        for words in ["compress with zlib", "Advice: no order is faster"] {
+            assert!(!openssh.contains(words), "{shown}");
+            assert!(dropbear.contains(words), "{shown}");
+        }
+    }
 }
 
 #[test]

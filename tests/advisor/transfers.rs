@@ -4,9 +4,11 @@
 use std::path::Path;
 
 use advisor::policy::Policy;
-use advisor::recommendation::{Advice, Evidence, Reason, Recommendation, recommend};
+use advisor::recommendation::{
+    Advice, Evidence, Reason, Recommendation, order_of_dropbear, recommend,
+};
 use advisor::resolver::Side;
-use engine::report::Report;
+use engine::report::{Program, Report};
 use engine::transfer::{Implementation, Way};
 
 use crate::report::{
@@ -226,4 +228,37 @@ fn transfers_too_vague_to_tell_anything_apart_are_left_to_packets() {
     let asked = with(&report, &DEFAULT, Some(Evidence::Transfer));
     assert_eq!(asked.evidence, Some(Evidence::Transfer), "asked for");
     assert!(!asked.client.unwrap().differs(), "nothing is proven");
+}
+
+/// Dropbear's client with two ciphers, and what it carried with each of them.
+fn with_dropbear(implementation: Implementation, users: [f64; 2]) -> Report {
+    let ciphers = [CHACHA20, "aes128-ctr"];
+    let mut report = machine();
+    report.openssh.dropbear = Some(Program {
+        ciphers: ciphers.map(str::to_owned).into(),
+        ..Program::default()
+    });
+    for (cipher, user) in ciphers.into_iter().zip(users) {
+        carried(&mut report, cipher, user);
+    }
+    for it in &mut report.transfers {
+        it.implementation = implementation;
+    }
+    report
+}
+
+#[test]
+fn dropbears_order_rests_on_its_own_transfers() {
+    use Implementation::{Dropbear, DropbearToOpenSsh, OpenSsh};
+    let own = Some(vec![CHACHA20.to_owned(), "aes128-ctr".to_owned()]);
+    let turned = Some(vec!["aes128-ctr".to_owned(), CHACHA20.to_owned()]);
+    for by in [Dropbear, DropbearToOpenSsh] {
+        assert_eq!(order_of_dropbear(&with_dropbear(by, [8.0, 5.0])), turned);
+        assert_eq!(order_of_dropbear(&with_dropbear(by, [5.0, 8.0])), own);
+        assert_eq!(order_of_dropbear(&with_dropbear(by, [5.1, 5.0])), own);
+    }
+    assert_eq!(order_of_dropbear(&with_dropbear(OpenSsh, [8.0, 5.0])), None);
+    let mut one = with_dropbear(Dropbear, [8.0, 5.0]);
+    one.transfers.retain(|it| it.cipher == CHACHA20);
+    assert_eq!(order_of_dropbear(&one), None);
 }

@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use advisor::recommendation::order_of_dropbear;
+use advisor::saved;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
@@ -17,14 +19,14 @@ pub(crate) struct Advice {
     pub(crate) order: Vec<String>,
     /// What it rests on.
     pub(crate) evidence: String,
-    /// Whether the processor says it has AES instructions.
-    pub(crate) aes_flag: bool,
+    /// What the usual rules put first, each with its name.
+    pub(crate) rules: Vec<(&'static str, String)>,
     /// Each cipher of the list with its MAC.
     pub(crate) pairs: Pairs,
 }
 
 /// The client's compiled default order begins with this.
-pub(crate) const DEFAULT_FIRST: &str = "chacha20-poly1305@openssh.com";
+const DEFAULT_FIRST: &str = "chacha20-poly1305@openssh.com";
 
 impl Advice {
     /// The first cipher of the order that is among those that can be used.
@@ -32,15 +34,34 @@ impl Advice {
         let mut order = self.order.iter().map(String::as_str);
         order.find(|cipher| usable.contains(cipher))
     }
+}
 
-    /// "AES in the processor, so aes128-gcm first."
-    pub(crate) fn by_the_flag(&self) -> &'static str {
-        if self.aes_flag {
-            "aes128-gcm@openssh.com"
-        } else {
-            DEFAULT_FIRST
-        }
-    }
+/// Asks for the order of Dropbear's client, with the default budget.
+pub(crate) fn ask_for_dropbear(environment: &Environment) -> Result<Advice> {
+    let implementation = environment.implementation.name();
+    let output = environment
+        .command(env!("CARGO_BIN_EXE_advisor"))
+        .args(["transfer", "--json", "--implementation", implementation])
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "advisor: {said}");
+    let report = saved::parse(&output.stdout).map_err(anyhow::Error::msg)?;
+    let order = order_of_dropbear(&report).context("two ciphers that were carried")?;
+    let of = |cipher: &String| {
+        let mut transfers = report.transfers.iter();
+        let carried = transfers.find(|it| it.cipher == *cipher);
+        (cipher.clone(), carried.and_then(|it| it.mac.clone()))
+    };
+    let own = report.openssh.dropbear.context("Dropbear")?.ciphers;
+    Ok(Advice {
+        pairs: own.iter().map(of).collect(),
+        rules: vec![(
+            "Dropbear's own order",
+            own.first().context("a cipher")?.clone(),
+        )],
+        evidence: "transfer".to_owned(),
+        order,
+    })
 }
 
 /// Asks the advisor, with its default budget and a client file that says nothing but the MACs.
@@ -76,12 +97,20 @@ fn read(document: &Value) -> Result<Advice> {
         let aead = cipher.contains('@');
         (cipher.clone(), mac.filter(|_| !aead).map(str::to_owned))
     };
+    // "AES in the processor, so aes128-gcm first."
+    let by_the_flag = match document["cpu"]["features"]["aes"] == "present" {
+        true => "aes128-gcm@openssh.com",
+        false => DEFAULT_FIRST,
+    };
     Ok(Advice {
         evidence: recommendation["evidence"]
             .as_str()
             .unwrap_or("none")
             .to_owned(),
-        aes_flag: document["cpu"]["features"]["aes"] == "present",
+        rules: vec![
+            ("OpenSSH's default order", DEFAULT_FIRST.to_owned()),
+            ("by the AES flag", by_the_flag.to_owned()),
+        ],
         pairs: order.iter().map(with_mac).collect(),
         order,
     })

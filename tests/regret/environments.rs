@@ -74,6 +74,11 @@ pub(crate) fn all(short: bool) -> Vec<Environment> {
             implementation: Implementation::Dropbear,
             ..NATIVE
         },
+        Environment {
+            name: "Dropbear to sshd",
+            implementation: Implementation::DropbearToOpenSsh,
+            ..NATIVE
+        },
     ]);
     list
 }

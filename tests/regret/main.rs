@@ -3,7 +3,10 @@
 //! `cargo bench -p advisor --bench regret` takes the truth by ten transfers of 1 GiB a cipher and way in every
 //! environment, and asks for advice ten times: hours on a slow machine. Behind `--`, `--short` takes two
 //! environments, three rounds of half a second and one answer, and fails when the advice costs more than half
-//! of the speed; names of environments take these alone.
+//! of the speed; names of environments take these alone, in either form.
+//!
+//! Dropbear's advice is what its client is to be given by `-c`: no packets speak of it, and of the rules only its
+//! own compiled order is one.
 #![forbid(unsafe_code)]
 
 mod advice;
@@ -20,9 +23,11 @@ use anyhow::{Context, Result, ensure};
 use engine::host::SystemCommands;
 use engine::installed::{DiscoverRequest, discover};
 use engine::measure::statistics::median;
-use engine::transfer::{Carrier, FdPassHelper, Implementation, openssh};
+use engine::transfer::{
+    Carrier, FdPassHelper, Implementation, dropbear, dropbear_to_openssh, openssh,
+};
 
-use advice::{Advice, DEFAULT_FIRST, ask};
+use advice::{Advice, ask, ask_for_dropbear};
 use environments::Environment;
 use score::{Regret, Truth, regret};
 use truth::Effort;
@@ -49,10 +54,12 @@ fn main() -> ExitCode {
 fn carrier(implementation: Implementation) -> Result<Box<dyn Carrier>> {
     let installed = discover(&SystemCommands, &DiscoverRequest::default());
     let cancel = Arc::new(AtomicBool::new(false));
-    Ok(match implementation {
-        Implementation::OpenSsh => openssh(&installed, FdPassHelper::this_program()?, cancel)?,
-        _ => anyhow::bail!("{implementation} has no carrier here"),
-    })
+    let make = match implementation {
+        Implementation::OpenSsh => openssh,
+        Implementation::Dropbear => dropbear,
+        Implementation::DropbearToOpenSsh => dropbear_to_openssh,
+    };
+    Ok(make(&installed, FdPassHelper::this_program()?, cancel)?)
 }
 
 /// How much is done.
@@ -90,7 +97,7 @@ impl Form {
     fn run(&self) -> Result<()> {
         let folder = tempfile::tempdir()?;
         let mut rows = Vec::new();
-        for environment in environments::all(self.short) {
+        for environment in environments::all(self.short && self.only.is_empty()) {
             if !self.only.is_empty() && !self.only.iter().any(|it| it == environment.name) {
                 continue;
             }
@@ -109,11 +116,18 @@ impl Form {
     }
 
     fn row(&self, environment: &Environment, folder: &std::path::Path) -> Result<Row> {
-        let ask = |evidence| -> Result<Vec<Advice>> {
-            let answers = (0..self.answers).map(|_| ask(environment, folder, evidence));
-            answers.collect()
+        let answers = |ask: &dyn Fn() -> Result<Advice>| -> Result<Vec<Advice>> {
+            (0..self.answers).map(|_| ask()).collect()
         };
-        let (strongest, packet) = (ask("auto")?, ask("packet")?);
+        let (strongest, packet) = match environment.implementation {
+            Implementation::OpenSsh => (
+                answers(&|| ask(environment, folder, "auto"))?,
+                answers(&|| ask(environment, folder, "packet"))?,
+            ),
+            Implementation::Dropbear | Implementation::DropbearToOpenSsh => {
+                (answers(&|| ask_for_dropbear(environment))?, Vec::new())
+            }
+        };
         let runs = truth::observe(environment, &strongest[0].pairs, self.effort)?;
         Ok(Row {
             name: environment.name,
@@ -154,7 +168,7 @@ impl Row {
                 truth.wall / 1e6
             );
         }
-        for answers in &self.answers {
+        for answers in self.answers.iter().filter(|it| !it.is_empty()) {
             let evidence = answers.first().map_or("none", |it| it.evidence.as_str());
             let firsts: Vec<&str> = answers
                 .iter()
@@ -175,13 +189,8 @@ impl Row {
                 shares(&self.regrets(answers))
             );
         }
-        let flag = self.answers[0]
-            .first()
-            .map_or(DEFAULT_FIRST, Advice::by_the_flag);
-        for (rule, cipher) in [
-            ("OpenSSH's default order", DEFAULT_FIRST),
-            ("by the AES flag", flag),
-        ] {
+        let rules = self.answers[0].first().map(|it| it.rules.as_slice());
+        for (rule, cipher) in rules.unwrap_or_default() {
             let regret: Vec<Regret> = regret(&self.truths, cipher).into_iter().collect();
             println!("  {rule}: {cipher}: {}", shares(&regret));
         }

@@ -65,8 +65,13 @@ pub(crate) fn child(
     let [implementation, rounds, bytes, slice, pairs @ ..] = arguments else {
         bail!("wrong arguments for {CHILD}");
     };
-    let implementation = [Implementation::OpenSsh, Implementation::Dropbear]
-        .into_iter()
+    let known = [
+        Implementation::OpenSsh,
+        Implementation::Dropbear,
+        Implementation::DropbearToOpenSsh,
+    ];
+    let mut known = known.into_iter();
+    let implementation = known
         .find(|it| it.name() == implementation)
         .context("an implementation")?;
     let mut carrier = carrier(implementation)?;

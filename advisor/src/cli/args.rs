@@ -9,6 +9,7 @@ use advisor::recommendation::{Choice, Evidence};
 use advisor::resolver::Side;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use engine::cpu::Features;
+use engine::transfer::Implementation;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -95,7 +96,11 @@ pub(crate) enum Command {
         live: bool,
     },
     /// Carry bytes through the installed ssh and a private sshd with every cipher, and show what each costs.
-    Transfer,
+    Transfer {
+        /// The programs that carry: openssh, where its client is installed.
+        #[arg(long, value_enum, value_name = "NAME")]
+        implementation: Option<ImplementationName>,
+    },
     /// Show what random bytes cost here: the kernel, the C library, and ChaCha20 key streams.
     Entropy,
     /// Show what was found on this machine and what is odd about it, without measuring the ciphers.
@@ -259,6 +264,26 @@ impl EvidenceName {
             Self::Packet => Some(Evidence::Packet),
             Self::Native => Some(Evidence::Native),
             Self::Auto => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImplementationName {
+    /// `ssh` and a private `sshd`
+    Openssh,
+    /// `dbclient` and a private `dropbear`
+    Dropbear,
+    /// `dbclient` and a private `sshd`
+    DropbearToOpenssh,
+}
+
+impl From<ImplementationName> for Implementation {
+    fn from(name: ImplementationName) -> Self {
+        match name {
+            ImplementationName::Openssh => Self::OpenSsh,
+            ImplementationName::Dropbear => Self::Dropbear,
+            ImplementationName::DropbearToOpenssh => Self::DropbearToOpenSsh,
         }
     }
 }

@@ -18,6 +18,7 @@ use advisor::resolver::Side;
 use anyhow::{Context, Result, bail};
 use engine::host::SystemCommands;
 use engine::report::Report;
+use engine::transfer::Implementation;
 
 use super::args::{Action, EvidenceName, Options, Sides, Which};
 use super::emit::{emit, note};
@@ -218,14 +219,14 @@ pub(super) fn measure(options: &Options) -> Result<ExitCode> {
 }
 
 /// The transfers alone, as far as they came.
-pub(super) fn transfer(options: &Options) -> Result<ExitCode> {
+pub(super) fn transfer(by: Option<Implementation>, options: &Options) -> Result<ExitCode> {
     if options.root.is_some() || options.measurements.is_some() {
         bail!(
             "transfer is about the machine it runs on; it goes without --root and --measurements"
         );
     }
     let here = Surroundings::new(options)?;
-    let report = measuring::report(options, Sources::Transfers, Some(&here))?;
+    let report = measuring::report(options, Sources::Transfers(by), Some(&here))?;
     let document = Document::new(report);
     emit(&document, View::Transfer, options)?;
     if interrupt::check().is_err() {

@@ -7,13 +7,15 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use advisor::negotiation::usual_implementation;
 use advisor::saved;
 use anyhow::{Context, Result, bail};
 use engine::cpu::Detected;
 use engine::host::{SystemClock, SystemCommands, SystemMachine};
-use engine::installed::{DiscoverRequest, discover};
+use engine::installed::{DiscoverRequest, Installed, discover};
 use engine::measure::{EntropyRequest, Gate, SurveyRequest, World, describe, survey};
 use engine::report::{OpenSsh, Report};
+use engine::transfer::Implementation;
 
 use super::args::Options;
 use super::progress::Progress;
@@ -33,8 +35,18 @@ pub(super) enum Sources {
     Packets,
     /// Real transfers, then packets.
     Both,
-    /// Real transfers alone.
-    Transfers,
+    /// Real transfers alone, by the programs that are named or usual.
+    Transfers(Option<Implementation>),
+}
+
+impl Sources {
+    /// Who carries. What a recommendation rests on is always OpenSSH.
+    fn implementation(self, installed: &Installed) -> Implementation {
+        match self {
+            Self::Transfers(named) => named.unwrap_or_else(|| usual_implementation(installed)),
+            Self::Packets | Self::Both => Implementation::OpenSsh,
+        }
+    }
 }
 
 /// The report of this run: measured now, or read from a file. `here` says what is negotiated.
@@ -47,12 +59,13 @@ pub(super) fn report(
         return read_saved(path, options);
     }
     let mut request = request(options);
+    let by = sources.implementation(&request.installed);
     if let Some(here) = here {
-        transferring::negotiate(&mut request, here, sources);
+        transferring::negotiate(&mut request, by, here, sources);
     }
     let report = match sources {
         Sources::Packets => packets(&mut request, options),
-        Sources::Both | Sources::Transfers => transferring::report(&mut request, options),
+        Sources::Both | Sources::Transfers(_) => transferring::report(&mut request, by, options),
     };
     Ok(report)
 }

@@ -62,7 +62,9 @@ fn dispatch(arguments: &Arguments, matches: &ArgMatches) -> Result<ExitCode> {
         Some(Command::Entropy) => job::entropy(options),
         Some(Command::Measure) => job::measure(options),
         Some(Command::Explain { host, live }) => job::explain(host.as_deref(), *live, options),
-        Some(Command::Transfer) => job::transfer(options),
+        Some(Command::Transfer { implementation }) => {
+            job::transfer(implementation.map(Into::into), options)
+        }
         Some(Command::Doctor) => job::doctor(options),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();

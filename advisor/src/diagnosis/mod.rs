@@ -6,7 +6,7 @@
 mod configuration;
 mod cpu;
 mod direction;
-mod dropbear;
+pub(crate) mod dropbear;
 mod environment;
 mod fips;
 mod library;

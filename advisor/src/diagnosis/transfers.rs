@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use engine::report::UnavailableTransfer;
+use engine::transfer::Implementation;
 
 use super::{Finding, Subject};
 use crate::policy::Profile;
@@ -35,7 +36,8 @@ fn impossible(closed: &UnavailableTransfer) -> Finding {
 /// Transfers that were made, and speak for nothing.
 fn vague(subject: Subject<'_>) -> Option<Finding> {
     let recommendation = subject.recommendation;
-    let own = subject.report.transfers.iter().any(|it| it.host.is_none());
+    let mut transfers = subject.report.transfers.iter();
+    let own = transfers.any(|it| it.implementation == Implementation::OpenSsh && it.host.is_none());
     let unused = own
         && recommendation.profile == Profile::Bulk
         && recommendation.evidence != Some(Evidence::Transfer);

@@ -6,11 +6,14 @@ use engine::report::{Report, Transfer};
 use engine::transfer::Implementation;
 
 use super::words;
+use crate::diagnosis::dropbear;
 
 /// The transfers of one pair of programs, or to one host, the fastest cipher first.
 pub(super) struct Group {
     pub(super) title: String,
     pub(super) ciphers: Vec<Carried>,
+    /// What to know and to do about programs the recommendation is not about.
+    pub(super) notes: Vec<String>,
 }
 
 /// One cipher with its MAC.
@@ -50,9 +53,20 @@ pub(super) fn groups(report: &Report) -> Vec<Group> {
         Group {
             title: words::between(implementation, host),
             ciphers: ciphers(&transfers, report.host.processors == 1),
+            notes: notes(implementation, report),
         }
     };
     keys.into_iter().map(group).collect()
+}
+
+fn notes(implementation: Implementation, report: &Report) -> Vec<String> {
+    let compression = match implementation {
+        Implementation::OpenSsh => return Vec::new(),
+        Implementation::Dropbear => Some(words::COMPRESSED.to_owned()),
+        Implementation::DropbearToOpenSsh => None,
+    };
+    let advice = dropbear::choice(report).map(|choice| format!("Advice: {choice}."));
+    compression.into_iter().chain(advice).collect()
 }
 
 fn ciphers(transfers: &[Transfer], shared_core: bool) -> Vec<Carried> {

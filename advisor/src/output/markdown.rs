@@ -185,6 +185,9 @@ fn transfers(out: &mut String, document: &Document) {
                 row(out, &cells);
             }
         }
+        for note in &group.notes {
+            paragraph(out, note);
+        }
         paragraph(out, carried::LEGEND);
     }
     let missing = &document.report.unavailable_transfers;

@@ -185,6 +185,9 @@ fn transfers(page: &mut Page, document: &Document) {
                 page.line(line.trim_end(), Role::Plain);
             }
         }
+        for note in &group.notes {
+            page.wrapped("  ", "  ", note, Role::Plain);
+        }
     }
     let missing = &document.report.unavailable_transfers;
     if groups.is_empty() && !missing.is_empty() {

@@ -15,16 +15,21 @@ pub(super) const VAGUE: f64 = 1.5;
 /// The same up to which a tie is one, and not for want of knowing better.
 pub(super) const NARROW: f64 = 1.15;
 
-/// The transfers between this machine's own ssh and sshd, ranked.
+/// The transfers between two programs of this machine's own, ranked.
 pub(super) struct Carried<'a> {
     transfers: Vec<&'a Transfer>,
     ranked: Vec<RankedSpeed>,
 }
 
 impl<'a> Carried<'a> {
+    /// Those between ssh and sshd.
     pub(super) fn new(report: &'a Report) -> Self {
+        Self::by(Implementation::OpenSsh, report)
+    }
+
+    pub(super) fn by(implementation: Implementation, report: &'a Report) -> Self {
         let own = |it: &&Transfer| {
-            it.implementation == Implementation::OpenSsh && it.host.is_none() && is_sound(it)
+            it.implementation == implementation && it.host.is_none() && is_sound(it)
         };
         let transfers: Vec<&Transfer> = report.transfers.iter().filter(own).collect();
         let values: Vec<Transfer> = transfers.iter().copied().cloned().collect();

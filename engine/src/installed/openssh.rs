@@ -62,6 +62,13 @@ pub struct Installed {
 }
 
 impl Installed {
+    /// Dropbear's client, where it is here.
+    #[must_use]
+    pub fn dbclient(&self) -> Option<&Path> {
+        let found = self.dropbear.as_ref().map(|it| Path::new(&it.path));
+        found.filter(|path| path.ends_with("dbclient"))
+    }
+
     /// The sonames of libcrypto the programs link, the client's first, each once.
     #[must_use]
     pub fn libcrypto(&self) -> Vec<String> {

@@ -250,9 +250,8 @@ fn cure_of_dropbear(said: &str) -> &'static str {
 }
 
 fn dbclient(installed: &Installed) -> Result<PathBuf, TransferFailure> {
-    let found = installed.dropbear.as_ref().map(|it| Path::new(&it.path));
-    let client = found.filter(|path| path.ends_with("dbclient"));
-    client.map(Path::to_owned).ok_or_else(|| absent("dbclient"))
+    let client = installed.dbclient().map(Path::to_owned);
+    client.ok_or_else(|| absent("dbclient"))
 }
 
 fn absent(name: &str) -> TransferFailure {
