@@ -15,7 +15,7 @@ use crate::host::{Clock, CommandRequest, Commands};
 use crate::providers::{Libcrypto, self_test};
 use crate::report::Initialisation;
 
-/// The first argument of a helper; the library's name follows, then perhaps [`INITIALISE`].
+/// The first argument of a helper; the library's name follows, then perhaps whether to set the library up.
 pub const HELPER: &str = "__libcrypto";
 
 /// Asks a helper to call `OPENSSL_init_crypto` before it measures.
