@@ -71,28 +71,31 @@ pub(in crate::kernels) fn load256_words(words: &[u64; 4]) -> __m256i {
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
-/// Loads 64 bytes.
+/// Loads two quads of short words, the first into the low half.
 #[inline]
 #[target_feature(enable = "avx")]
 pub(in crate::kernels) fn load256_quads(quads: &[[u32; 4]; 2]) -> __m256i {
-    // SAFETY: the array is 32 bytes long, and unaligned loads take any address.
+    // SAFETY: the array is 32 readable bytes, and the instruction needs no alignment.
     unsafe { _mm256_loadu_si256(quads.as_ptr().cast()) }
 }
 
+/// Stores four words, the lowest lane first.
 #[inline]
 #[target_feature(enable = "avx")]
 pub(in crate::kernels) fn store256_words(words: &mut [u64; 4], lanes: __m256i) {
-    // SAFETY: the array is 32 bytes long, and unaligned stores take any address.
+    // SAFETY: the array is 32 writable bytes, and the instruction needs no alignment.
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), lanes) }
 }
 
+/// Loads four quads of short words, the first into the lowest quarter.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(in crate::kernels) fn load512_quads(quads: &[[u32; 4]; 4]) -> __m512i {
-    // SAFETY: the array is 64 bytes long, and unaligned loads take any address.
+    // SAFETY: the array is 64 readable bytes, and the instruction needs no alignment.
     unsafe { _mm512_loadu_si512(quads.as_ptr().cast()) }
 }
 
+/// Loads 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(in crate::kernels) fn load512(bytes: &[u8; 64]) -> __m512i {

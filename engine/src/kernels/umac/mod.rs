@@ -180,10 +180,10 @@ impl Key<'_> {
 
     /// The key of one unit after the other, for rows that take them one by one.
     #[inline]
-    fn units<const STREAMS: usize>(&self) -> impl Iterator<Item = UnitKey<'_>> {
+    fn units<const STREAMS: usize>(&self) -> impl Iterator<Item = Key<'_>> {
         let even = self.even.windows(STREAMS / 2 + 1);
         let both = even.zip(self.odd.windows(STREAMS / 2));
-        both.map(|(even, odd)| UnitKey { even, odd })
+        both.map(|(even, odd)| Key { even, odd })
     }
 
     /// What the low and the high halves of `N` units from `unit` on are added to.
@@ -194,25 +194,6 @@ impl Key<'_> {
             (quads(self.even, at), quads(self.odd, at))
         } else {
             (quads(self.odd, at), quads(self.even, at + 1))
-        }
-    }
-}
-
-/// The key of one unit for all streams.
-struct UnitKey<'a> {
-    even: &'a [Quad],
-    odd: &'a [Quad],
-}
-
-impl UnitKey<'_> {
-    /// What the low and the high half are added to.
-    #[inline]
-    fn pair(&self, stream: usize) -> (&Quad, &Quad) {
-        let at = stream / 2;
-        if stream.is_multiple_of(2) {
-            (&self.even[at], &self.odd[at])
-        } else {
-            (&self.odd[at], &self.even[at + 1])
         }
     }
 }

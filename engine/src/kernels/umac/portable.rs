@@ -36,7 +36,7 @@ fn hash_streams<const STREAMS: usize>(args: HashArgs, word: impl Fn(&[u8; 4]) ->
             let low = std::array::from_fn(|i| word(&words[i]));
             let high = std::array::from_fn(|i| word(&words[4 + i]));
             for (stream, total) in totals.iter_mut().enumerate() {
-                let (low_key, high_key) = key.pair(stream);
+                let ([low_key], [high_key]) = key.pair(0, stream);
                 *total = total.wrapping_add(products(&low, &high, low_key, high_key));
             }
         }

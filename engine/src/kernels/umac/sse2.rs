@@ -34,7 +34,7 @@ pub(super) fn sum<const STREAMS: usize>(key: Key<'_>, units: &[[u8; UNIT]]) -> [
         let halves = unit.as_chunks::<16>().0;
         let (low, high) = (load128(&halves[0]), load128(&halves[1]));
         for (stream, total) in totals.iter_mut().enumerate() {
-            let (low_key, high_key) = key.pair(stream);
+            let ([low_key], [high_key]) = key.pair(0, stream);
             let low = _mm_add_epi32(low, load128_quad(low_key));
             let high = _mm_add_epi32(high, load128_quad(high_key));
             *total = _mm_add_epi64(*total, products(low, high));
