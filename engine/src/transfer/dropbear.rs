@@ -6,7 +6,6 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use super::account::{Footing, cure};
 use super::fdpass::command_line;
@@ -18,7 +17,7 @@ use super::said::explain;
 use super::session::{Ends, Session, Transport};
 use super::watch::Trouble;
 use super::{
-    Carrier, FdPassHelper, HAND_OVER, Implementation, Run, TransferFailure, TransferRequest, Way,
+    Carrier, FdPassHelper, HAND_OVER, Implementation, Run, TransferFailure, TransferRequest,
 };
 use crate::host::ProcessRequest;
 use crate::installed::Installed;
@@ -96,16 +95,9 @@ impl Dropbear {
             cancel,
             runs: 0,
         };
-        let trial = TransferRequest {
-            cipher: String::new(),
-            mac: None,
-            way: Way::Down,
-            slice: Duration::ZERO,
-            most_bytes: 0,
-        };
         let mut said: Vec<String> = Vec::new();
         loop {
-            match carrier.carry(&trial) {
+            match carrier.carry(&TransferRequest::handshake()) {
                 Ok(_) => return Ok(carrier),
                 Err(Trouble::Cancelled) => return Err(TransferFailure::Cancelled),
                 Err(trouble) => said.push(carrier.explain(&trouble)),

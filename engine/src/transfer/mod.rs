@@ -130,6 +130,19 @@ pub struct TransferRequest {
     pub most_bytes: u64,
 }
 
+impl TransferRequest {
+    /// A connection by whatever the programs agree on, and no bytes.
+    pub(crate) const fn handshake() -> Self {
+        Self {
+            cipher: String::new(),
+            mac: None,
+            way: Way::Down,
+            slice: Duration::ZERO,
+            most_bytes: 0,
+        }
+    }
+}
+
 /// Processor time of one end, with all the processes it consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuTime {

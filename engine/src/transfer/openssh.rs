@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use super::account::{Footing, cure, impossible};
 use super::connection::{Connection, Ends, option};
@@ -67,16 +66,9 @@ impl OpenSsh {
 
     /// Finds the way `sshd` runs here.
     fn settle(&mut self) -> Result<(), TransferFailure> {
-        let trial = TransferRequest {
-            cipher: String::new(),
-            mac: None,
-            way: Way::Down,
-            slice: Duration::ZERO,
-            most_bytes: 0,
-        };
         let mut tried: Vec<(Footing, String)> = Vec::new();
         loop {
-            let trouble = match self.carry(&trial) {
+            let trouble = match self.carry(&TransferRequest::handshake()) {
                 Ok(_) => return Ok(()),
                 Err(Trouble::Cancelled) => return Err(TransferFailure::Cancelled),
                 Err(trouble) => trouble,
