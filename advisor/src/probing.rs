@@ -14,7 +14,7 @@ use crate::live::offer;
 use crate::resolver::Side;
 
 /// Adds what the library does in either state to a report of this machine, made now. `helper` is a program that
-/// answers [`engine::measure::HELPER`] first of all.
+/// calls [`engine::measure::be_helper`] first of all.
 pub fn probe_library(report: &mut Report, commands: &dyn Commands, helper: &Path) {
     let Some(library) = report.openssh.libcrypto.as_mut() else {
         return;

@@ -5,7 +5,6 @@
 
 #[cfg(feature = "gui")]
 pub mod gui;
-pub mod helper;
 pub mod job;
 pub mod log;
 pub mod model;

@@ -4,7 +4,6 @@
 mod again;
 mod args;
 mod emit;
-mod helper;
 mod interrupt;
 mod job;
 mod launch;
@@ -23,7 +22,6 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use args::{Arguments, Command};
-pub(crate) use helper::helper;
 
 /// Runs the command line. Everything that fails, fails with 2 and one message.
 pub(crate) fn run() -> ExitCode {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use app::gui::{Environment, Face, run};
-use app::helper::be_helper;
 use app::job::HostJob;
 use engine::host::SystemClock;
 use engine::measure::Gate;
 
 fn main() -> ExitCode {
-    if let Some(code) = be_helper(&mut std::io::stdout(), &mut std::io::stderr()) {
+    let helped = engine::transfer::be_helper()
+        .or_else(|| engine::measure::be_helper(&mut std::io::stdout(), &mut std::io::stderr()));
+    if let Some(code) = helped {
         return code;
     }
     match start() {

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use advisor::output::{Style, View, text, visible};
 use anyhow::{Context, Result, bail};
-use app::helper::be_helper;
 use app::job::HostJob;
 use app::log::Log;
 use app::model::Question;
@@ -28,7 +27,9 @@ use engine::report::Report;
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn main() -> ExitCode {
-    if let Some(code) = be_helper(&mut io::stdout(), &mut io::stderr()) {
+    let helped = engine::transfer::be_helper()
+        .or_else(|| engine::measure::be_helper(&mut io::stdout(), &mut io::stderr()));
+    if let Some(code) = helped {
         return code;
     }
     match start() {

@@ -5,18 +5,20 @@
 //! state is measured in a process of its own: the caller's program, started again as a helper.
 #![forbid(unsafe_code)]
 
+use std::io::Write;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::session::{MeasureRequest, measure};
 use crate::algorithm::Cipher;
-use crate::host::{Clock, CommandRequest, Commands};
+use crate::host::{Clock, CommandRequest, Commands, SystemClock};
 use crate::providers::{Libcrypto, self_test};
 use crate::report::Initialisation;
 
 /// The first argument of a helper; the library's name follows, then perhaps whether to set the library up.
-pub const HELPER: &str = "__libcrypto";
+const HELPER: &str = "__libcrypto";
 
 /// Asks a helper to call `OPENSSL_init_crypto` before it measures.
 const INITIALISE: &str = "--initialise";
@@ -27,8 +29,7 @@ const BUDGET: Duration = Duration::from_millis(100);
 /// Long enough to show what the instructions bring, short enough for a library of some MB/s.
 const BYTES: usize = 8 * 1024;
 
-/// Measures a library in two new processes of `helper`, a program that hands its arguments behind
-/// [`HELPER`] to [`answer`].
+/// Measures a library in two new processes of `helper`, a program that calls [`be_helper`] first of all.
 ///
 /// # Errors
 /// Why there are no two speeds: the library cannot be loaded, lacks a function, or computes wrong.
@@ -53,12 +54,31 @@ fn ask(commands: &dyn Commands, request: &CommandRequest) -> Result<f64, String>
     }
 }
 
-/// The helper's side: the speed of aes128-gcm in GB/s, for standard output. `arguments` are those behind
-/// [`HELPER`].
-///
-/// # Errors
-/// Why there is none, for standard error.
-pub fn answer(arguments: &[String], clock: &dyn Clock) -> Result<f64, String> {
+/// What a binary does before anything else: where it was started as such a helper, it measures, and then it ends
+/// with this code. `out` takes the speed of aes128-gcm in GB/s, `trouble` why there is none. `None` in every other
+/// case.
+pub fn be_helper(out: &mut dyn Write, trouble: &mut dyn Write) -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != HELPER {
+        return None;
+    }
+    let arguments: Vec<_> = arguments
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let written = answer(&arguments, &SystemClock)
+        .and_then(|speed| writeln!(out, "{speed}").map_err(|error| error.to_string()));
+    Some(match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            // Whoever does not listen does not want to know.
+            let _ = writeln!(trouble, "{why}");
+            ExitCode::from(2)
+        }
+    })
+}
+
+/// The speed by the arguments behind [`HELPER`].
+fn answer(arguments: &[String], clock: &dyn Clock) -> Result<f64, String> {
     let (name, initialise) = match arguments {
         [name] => (name, false),
         [name, flag] if flag == INITIALISE => (name, true),

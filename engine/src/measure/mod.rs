@@ -21,7 +21,7 @@ pub mod transfers;
 pub use entropy::{EntropyRequest, entropy};
 pub use environment::Warning;
 pub use gate::Gate;
-pub use initialisation::{HELPER, answer, initialisation};
+pub use initialisation::{be_helper, initialisation};
 pub use plan::ENOUGH_ROUNDS;
 pub use session::{MeasureRequest, Measured, Progress, SelfTest, measure};
 pub use survey::{SurveyRequest, TransferPart, World, describe, survey, survey_with};
