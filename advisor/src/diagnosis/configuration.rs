@@ -46,7 +46,7 @@ fn undecided(effective: &Effective) -> Option<Finding> {
         Finding::new(
             "configuration-depends",
             Severity::Warning,
-            format!("which Ciphers the {} uses depends on a Match that runs a command or asks the network", effective.side),
+            format!("which Ciphers the {} uses depends on a Match that is decided only at run time, by a command, the network or the kind of session", effective.side),
             match lists {
                 1 => "1 other list is possible".to_owned(),
                 _ => format!("{lists} other lists are possible"),

@@ -427,7 +427,7 @@ impl From<&Considered> for ConsideredLine {
             Outcome::Shadowed(earlier) => format!("too late: {earlier} has set the list"),
             Outcome::BlockDoesNotMatch(block) => format!("its block at {block} does not apply"),
             Outcome::Depends(block) => {
-                format!("cannot be known: the Match at {block} runs a command or asks the network")
+                format!("cannot be known: the Match at {block} is decided only at run time")
             }
             Outcome::Refused(why) => format!("refused: {why}"),
         };

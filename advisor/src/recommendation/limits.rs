@@ -21,7 +21,7 @@ pub(super) fn limits(effective: &Effective, advice: &Advice) -> Vec<String> {
     });
     if !effective.alternatives.is_empty() {
         limits.push(
-            "Which list holds depends on a Match that runs a command or asks the network; this is advice for the one shown."
+            "Which list holds depends on a Match that is decided only at run time, by a command, the network or the kind of session; this is advice for the one shown."
                 .to_owned(),
         );
     }
