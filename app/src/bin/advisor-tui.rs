@@ -1,7 +1,6 @@
 //! The terminal face; without a terminal, the same report in plain lines.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use advisor::output::{Style, View, text, visible};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use app::job::HostJob;
 use app::log::Log;
 use app::model::Question;
@@ -19,12 +18,10 @@ use app::model::commands::COMMANDS;
 use app::pause::{PausedClock, Pauses};
 use app::tui::{Appearance, Ended, Face, Settings, THEMES, When, run, usual_place};
 use app::worker::Job;
+use clap::Parser;
 use engine::host::SystemClock;
-use engine::measure::Gate;
+use engine::measure::{Gate, parse_budget};
 use engine::report::Report;
-
-/// The longest time to measure: nobody waits longer without knowing why.
-const HOUR: Duration = Duration::from_secs(3600);
 
 fn main() -> ExitCode {
     let helped = engine::transfer::be_helper()
@@ -41,26 +38,67 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for.
-#[derive(Default)]
+/// Measures SSH ciphers, explains the configuration, recommends an order, and writes it once you have typed yes.
+#[derive(Parser)]
+#[command(name = "advisor-tui", version, after_help = keys())]
 struct Options {
+    /// Print the report as lines, as without a terminal.
+    #[arg(long)]
     plain: bool,
-    ascii: bool,
-    color: Option<When>,
-    no_mouse: bool,
-    verbose: bool,
-    config: Option<PathBuf>,
-    theme: Option<String>,
-    root: Option<PathBuf>,
+    /// Begin with a saved report in place of measuring.
+    #[arg(long, value_name = "FILE")]
     measurements: Option<PathBuf>,
-    budget: Option<Duration>,
+    /// The tree to read and write in place of /, for building images.
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// How long to measure, like 10s, 500ms or 1m; 10s where not said.
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    time_budget: Option<Duration>,
+    /// One of terminal, dark and light.
+    #[arg(long, value_name = "NAME")]
+    theme: Option<String>,
+    /// When there are colours; auto heeds NO_COLOR.
+    #[arg(long, value_enum, value_name = "WHEN")]
+    color: Option<When>,
+    /// The same as --color never.
+    #[arg(long, conflicts_with = "color")]
+    no_color: bool,
+    /// Only ASCII characters.
+    #[arg(long)]
+    ascii: bool,
+    /// Leave the mouse to the terminal.
+    #[arg(long)]
+    no_mouse: bool,
+    /// Settings and keys, in place of $XDG_CONFIG_HOME/cipher-advisor/advisor-tui.toml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print a file of settings to begin from, with every key.
+    #[arg(long)]
+    print_config: bool,
+    /// Keep $XDG_STATE_HOME/cipher-advisor/advisor-tui.log.
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0        left, or printed
+  2        wrong usage or a failure
+  128 + n  ended by signal n";
+
+/// The keys, from the table of commands.
+fn keys() -> String {
+    let keys = COMMANDS
+        .iter()
+        .map(|command| format!("  {:14} {}\n", command.key_names(), command.help));
+    format!("Keys:\n{}\n{EXIT_CODES}", keys.collect::<String>())
 }
 
 fn start() -> Result<u8> {
-    let options = match parse(std::env::args_os().skip(1))? {
-        Parsed::Options(options) => options,
-        Parsed::Answer(text) => return print(&text),
-    };
+    let options = Options::parse();
+    if options.print_config {
+        return print(&Settings::template());
+    }
     let gate = Gate::default();
     let pauses = Pauses::default();
     let mut job = HostJob::here(gate.clone(), variable)?;
@@ -68,7 +106,7 @@ fn start() -> Result<u8> {
         let tree = job.in_tree(root);
         job = tree.with_context(|| format!("{}: cannot be the root of a tree", root.display()))?;
     }
-    job.budget = options.budget.unwrap_or(job.budget);
+    job.budget = options.time_budget.unwrap_or(job.budget);
     job.clock = Box::new(PausedClock {
         clock: job.clock,
         pauses: pauses.clone(),
@@ -106,57 +144,6 @@ fn start() -> Result<u8> {
     }
 }
 
-enum Parsed {
-    Options(Options),
-    Answer(String),
-}
-
-fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Parsed> {
-    let mut options = Options::default();
-    while let Some(argument) = arguments.next() {
-        let name = argument.to_string_lossy().into_owned();
-        let mut value = || {
-            let value = arguments.next();
-            value.with_context(|| format!("{name} needs a value; try --help"))
-        };
-        match name.as_str() {
-            "--plain" => options.plain = true,
-            "--ascii" => options.ascii = true,
-            "--no-color" => options.color = Some(When::Never),
-            "--color" => options.color = Some(when(&value()?.to_string_lossy())?),
-            "--config" => options.config = Some(value()?.into()),
-            "--print-config" => return Ok(Parsed::Answer(Settings::template())),
-            "--verbose" | "-v" => options.verbose = true,
-            "--no-mouse" => options.no_mouse = true,
-            "--theme" => options.theme = Some(value()?.to_string_lossy().into_owned()),
-            "--root" => options.root = Some(value()?.into()),
-            "--measurements" => options.measurements = Some(value()?.into()),
-            "--time-budget" => options.budget = Some(budget(&value()?.to_string_lossy())?),
-            "--help" | "-h" => return Ok(Parsed::Answer(help())),
-            "--version" | "-V" => {
-                let version = env!("CARGO_PKG_VERSION");
-                return Ok(Parsed::Answer(format!("advisor-tui {version}\n")));
-            }
-            other => bail!("{other:?} is not an option; try --help"),
-        }
-    }
-    Ok(Parsed::Options(options))
-}
-
-/// Seconds, with an `s` behind them or without.
-fn budget(text: &str) -> Result<Duration> {
-    let seconds: Option<f64> = text.strip_suffix('s').unwrap_or(text).parse().ok();
-    let budget = seconds.and_then(|it| Duration::try_from_secs_f64(it).ok());
-    let sensible = budget.filter(|it| (Duration::from_secs(1)..=HOUR).contains(it));
-    sensible.with_context(|| format!("{text:?} is no time for measuring; give one like 10s"))
-}
-
-fn when(word: &str) -> Result<When> {
-    let known = When::NAMES.iter().find(|(name, _)| *name == word);
-    let when = known.map(|(_, when)| *when);
-    when.with_context(|| format!("{word:?}: --color takes auto, always or never"))
-}
-
 /// The file that was named, or the usual one where it exists.
 fn settings(options: &Options) -> Result<Settings> {
     let usual = || usual_place(variable).filter(|it| it.exists());
@@ -171,9 +158,10 @@ fn settings(options: &Options) -> Result<Settings> {
 /// The command line outranks the file, and the file the environment.
 fn appearance(options: &Options, settings: &Settings) -> Result<Appearance> {
     let found = Appearance::from_environment(variable);
+    let never = options.no_color.then_some(When::Never);
     let appearance = Appearance {
         ascii: options.ascii || settings.ascii.unwrap_or(found.ascii),
-        mono: match options.color.or(settings.color) {
+        mono: match never.or(options.color).or(settings.color) {
             Some(When::Always) => false,
             Some(When::Never) => true,
             Some(When::Auto) | None => found.mono,
@@ -245,37 +233,6 @@ fn lines(job: &HostJob, ascii: bool, report: Option<Arc<Report>>) -> Result<u8> 
     print(&text(&document, View::Whole, style))
 }
 
-fn help() -> String {
-    let keys = COMMANDS
-        .iter()
-        .map(|command| format!("  {:14} {}\n", command.key_names(), command.help));
-    let keys: String = keys.collect();
-    format!(
-        "Usage: advisor-tui [OPTIONS]
-
-Measures SSH ciphers, explains the configuration, recommends an order, and writes it once you have typed yes.
-
-  --plain                print the report as lines, as without a terminal
-  --measurements FILE    begin with a saved report in place of measuring
-  --root DIR             the tree to read and write in place of /, for building images
-  --time-budget TIME     how long to measure, 10s where not said
-  --theme NAME           terminal, dark or light
-  --color WHEN           auto, always or never; auto heeds NO_COLOR
-  --no-color             the same as --color never
-  --ascii                only ASCII characters
-  --no-mouse             leave the mouse to the terminal
-  --config FILE          settings and keys, in place of
-                         $XDG_CONFIG_HOME/cipher-advisor/advisor-tui.toml
-  --print-config         a file of settings to begin from, with every key
-  -v, --verbose          keep $XDG_STATE_HOME/cipher-advisor/advisor-tui.log
-  --help                 this
-  --version              the version
-
-Keys:
-{keys}"
-    )
-}
-
 /// A reader that has seen enough closes the pipe; that is no failure.
 fn print(text: &str) -> Result<u8> {
     match io::stdout().write_all(text.as_bytes()) {
@@ -288,4 +245,16 @@ fn print(text: &str) -> Result<u8> {
 
 fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_table_is_consistent() {
+        Options::command().debug_assert();
+    }
 }

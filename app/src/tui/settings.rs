@@ -33,24 +33,15 @@ pub struct Settings {
 }
 
 /// When there are colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
-    /// Unless `NO_COLOR` says no.
+    /// Unless NO_COLOR says no.
     Auto,
-    /// Whatever `NO_COLOR` says.
+    /// Whatever NO_COLOR says.
     Always,
     /// Never.
     Never,
-}
-
-impl When {
-    /// The words for it.
-    pub const NAMES: [(&'static str, Self); 3] = [
-        ("auto", Self::Auto),
-        ("always", Self::Always),
-        ("never", Self::Never),
-    ];
 }
 
 /// A mistake in the file: `file:line:column: what; the cure`.

@@ -6,6 +6,7 @@
 //! nothing here judges a cipher.
 #![forbid(unsafe_code)]
 
+mod budget;
 mod entropy;
 pub mod environment;
 mod gate;
@@ -18,6 +19,7 @@ pub mod statistics;
 mod survey;
 pub mod transfers;
 
+pub use budget::parse_budget;
 pub use entropy::{EntropyRequest, entropy};
 pub use environment::Warning;
 pub use gate::Gate;
